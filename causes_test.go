@@ -14,8 +14,8 @@ import (
 // causeName is the name of a kind of cause: a family and a word.
 var causeName = regexp.MustCompile(`^[a-z]+\.[a-z]+$`)
 
-// Each kind of cause is named by a test of its package and said what it is in the document of
-// the format: a kind that nothing finds is a promise that nobody keeps.
+// Each kind of cause is named by a test of its package and described in the document of the format:
+// a kind that nothing finds is an empty promise.
 func TestEachCauseIsTestedAndDocumented(t *testing.T) {
 	kinds, tested := map[string]string{}, map[string]bool{} // by folder and identifier
 	said := map[string]string{}                             // texts of the tests of a folder
@@ -57,7 +57,7 @@ func TestEachCauseIsTestedAndDocumented(t *testing.T) {
 	}
 }
 
-// constantOf is the text of a constant, "" for anything else.
+// constantOf returns the text of a constant, "" for anything else.
 func constantOf(s *ast.ValueSpec) string {
 	if len(s.Names) != 1 || len(s.Values) != 1 {
 		return ""

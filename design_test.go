@@ -26,7 +26,7 @@ func packagesTable(t *testing.T) string {
 	return section
 }
 
-// A stranger finds each folder, and each room in it, in the table of docs/design.md.
+// Each folder, and each package folder in it, is in the table of docs/design.md.
 func TestTheDesignNamesEveryPackage(t *testing.T) {
 	section := packagesTable(t)
 	there, named := map[string]bool{}, map[string]bool{}
@@ -50,10 +50,10 @@ func TestTheDesignNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// sizeRow is a folder of that table, with its lines and those of its tests.
+// sizeRow matches a folder of that table, with its lines and those of its tests.
 var sizeRow = regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([0-9,]+) \\| ([0-9,]+) \\|")
 
-// The table says how large each folder is, within a tenth and 300 lines.
+// The table has the size of each folder, within a tenth and 300 lines.
 func TestTheDesignSaysHowLargeFoldersAre(t *testing.T) {
 	lines := map[string][2]int{}
 	for _, s := range sources(t) {
@@ -86,14 +86,14 @@ func TestTheDesignSaysHowLargeFoldersAre(t *testing.T) {
 	}
 }
 
-// repositoryPath is a path of at least two parts as documents name it, namedTest a test
-// or what is run of them.
+// repositoryPath matches a path of at least two parts in a document, namedTest a test or a pattern
+// of tests.
 var (
 	repositoryPath = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_*.-]+)+)`")
 	namedTest      = regexp.MustCompile("(?:`|-run |-bench |-fuzz )'?((?:Test|Benchmark|Fuzz)[A-Z][A-Za-z0-9]+)")
 )
 
-// documents are the Markdown files of the project, by path.
+// documents returns the Markdown files of the project, by path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := fs.Glob(os.DirFS("."), "*.md")
@@ -120,7 +120,7 @@ func documents(t *testing.T) map[string]string {
 	return out
 }
 
-// A file or folder of the repository that a document names is there.
+// A file or folder of the repository that a document names exists.
 func TestDocumentsNameWhatIsThere(t *testing.T) {
 	for document, text := range documents(t) {
 		for _, m := range repositoryPath.FindAllStringSubmatch(text, -1) {
@@ -136,8 +136,7 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	}
 }
 
-// A test that a document names as proof is there; what is run of them may name several
-// by how they begin.
+// A test that a document names as evidence exists; a pattern may name several by their prefix.
 func TestDocumentsNameTestsThatAreThere(t *testing.T) {
 	var all strings.Builder
 	for _, s := range sources(t) {

@@ -18,8 +18,8 @@ var (
 	linkText       = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
-// anchors are those that GitHub gives the headings of a document: lower case, without
-// punctuation, blanks as hyphens, and a number behind one that is there already.
+// anchors returns GitHub's anchors of the headings of a document: lower case, without punctuation,
+// spaces as hyphens, and a number after a repeated one.
 func anchors(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -45,7 +45,7 @@ func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 	}
 }
 
-// A link of a document to a file of the repository, or to a heading of one, leads there.
+// The target of a link of a document to a file of the repository, or to a heading, exists.
 func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 	all := documents(t)
 	for document, text := range all {
@@ -75,9 +75,9 @@ var (
 	indentedCode = regexp.MustCompile(`(?m)^    .*$`)
 )
 
-// The page of the evaluation repeats what its evidence holds: each row of a table of a section
-// is a row of a document that the section links to, and each number is one of these documents.
-// The rows of the evidence are compared with what is measured by the tests that it names.
+// The page of the evaluation repeats its evidence: each row of a table of a section is a row of a
+// document that the section links to, and each number is in one of these documents. The tests named
+// by the evidence compare its rows with measurements.
 func TestTheEvaluationsPageHasItsEvidence(t *testing.T) {
 	all := documents(t)
 	for i, section := range strings.Split(all["docs/evaluation.md"], "\n## ") {
@@ -113,10 +113,10 @@ func TestTheEvaluationsPageHasItsEvidence(t *testing.T) {
 	}
 }
 
-// goCommand is a go command of a document, to the end of its line.
+// goCommand matches a go command of a document, to the end of its line.
 var goCommand = regexp.MustCompile(`\bgo (?:test|run|build|vet) [^|#\n]*`)
 
-// The packages of the go commands that a document has are there.
+// The packages of the go commands in a document exist.
 func TestCommandsOfDocumentsNamePackagesThatAreThere(t *testing.T) {
 	for document, text := range documents(t) {
 		for _, command := range goCommand.FindAllString(text, -1) {
@@ -133,7 +133,7 @@ func TestCommandsOfDocumentsNamePackagesThatAreThere(t *testing.T) {
 	}
 }
 
-// A reader who begins with the README comes to every document by links.
+// Every document can be reached by links from the README.
 func TestEveryDocumentIsReachedFromTheREADME(t *testing.T) {
 	all := documents(t)
 	reached, next := map[string]bool{"README.md": true}, []string{"README.md"}
@@ -156,10 +156,10 @@ func TestEveryDocumentIsReachedFromTheREADME(t *testing.T) {
 	}
 }
 
-// documentOfCode is a document that code or a script names, with a heading or without one.
+// documentOfCode matches a document that code or a script names, with or without a heading.
 var documentOfCode = regexp.MustCompile(`\bdocs/(?:(?:collection|design|evaluation|format)/)?[a-z0-9-]+\.md(?:#([a-z0-9-]+))?`)
 
-// A document that a Go file or a script names is there, and has the heading that it names.
+// A document that a Go file or a script names exists, and has the heading that it names.
 func TestCodeNamesDocumentsThatAreThere(t *testing.T) {
 	all := documents(t)
 	check := func(file, text string) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// layered are the folders whose files use each other one way only: none calls up into one that
-// calls it.
+// layered are the folders whose files use each other in one direction only: none calls up into one
+// that calls it.
 var layered = []string{"collect", "collect/preparation", "collect/record", "collect/repetition"}
 
 func TestFilesUseEachOtherOneWay(t *testing.T) {
@@ -46,8 +46,8 @@ func TestCircleOf(t *testing.T) {
 	}
 }
 
-// usesOf are the files of a package, tests apart, each with the other files that declare what it
-// uses: functions, types, values and methods of its own package.
+// usesOf returns the files of a package, without tests, each with the other files that declare what
+// it uses: functions, types, values and methods of its own package.
 func usesOf(dir string) (map[string][]string, error) {
 	fset := token.NewFileSet()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -67,7 +67,7 @@ func usesOf(dir string) (map[string][]string, error) {
 		files = append(files, file)
 		uses[filepath.Base(name)] = nil
 	}
-	// What other packages declare is not looked up: it is no file of this one.
+	// Declarations of other packages are not resolved: they are in no file of this one.
 	config := types.Config{Importer: noImports{}, Error: func(error) {}}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	_, _ = config.Check(dir, fset, files, &info)
@@ -89,7 +89,7 @@ type noImports struct{}
 
 func (noImports) Import(string) (*types.Package, error) { return nil, errors.New("not looked up") }
 
-// circleOf is a way from a file back to itself, nil where there is none.
+// circleOf returns a path from a file back to itself, nil where there is none.
 func circleOf(uses map[string][]string) []string {
 	done := map[string]bool{}
 	var way []string

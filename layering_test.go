@@ -1,6 +1,6 @@
-// Package apkgate_test holds the repository to its design: which package may
-// import which, what the pure ones must not touch, and that each says what it
-// is for. It reads the sources; it runs nothing.
+// Package apkgate_test tests the repository against its design: which package may import which,
+// what the pure ones must not use, and that each has a comment on its purpose. It reads the
+// sources; it runs nothing.
 package apkgate_test
 
 import (
@@ -20,10 +20,9 @@ import (
 
 const module = "github.com/apkgate/apkgate"
 
-// mayImport is the one-way table of dependencies between our packages. The
-// entry of the nearest folder counts. A package may always import its own
-// parents, siblings and subfolders; nothing else may be imported that isn't
-// listed.
+// mayImport is the one-way table of dependencies between our packages. The entry of the nearest
+// folder counts. A package may always import its own parents, siblings and subfolders; nothing else
+// may be imported that isn't listed.
 var mayImport = map[string][]string{
 	"metric":   {},
 	"run":      {"metric", "stat"},
@@ -32,14 +31,13 @@ var mayImport = map[string][]string{
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
 	"diagnose": {"run", "metric", "gate", "context"},
-	// What two stacks have in common is told once, where they are read.
-	// How far repetitions differ by chance is told by Student's distribution.
+	// Comparing two stacks is defined once, where they are read. How far repetitions differ by
+	// chance follows from Student's distribution.
 	"diagnose/jankcause": {"diagnose", "run", "gate", "stat"},
 	"diagnose/anrcause":  {"diagnose", "run", "gate", "context", "trace/anr/signature"},
-	"report":             {}, // the formats, which are its own
+	"report":             {}, // each owns its format
 
-	// How an answer is said, drawn and shown, whatever it is an answer to: none of these
-	// knows verdicts.
+	// The wording, drawing and rendering of any answer: these packages don't know verdicts.
 	"report/wording":  {"metric", "run"},
 	"report/document": {"report/wording"},
 	"report/figure":   {"report/document", "report/wording", "metric", "run"},
@@ -47,7 +45,7 @@ var mayImport = map[string][]string{
 	"report/markdown": {"report/document", "report/wording", "report/figure"},
 	"report/html":     {"report/document", "report/wording", "report/figure"},
 	"report/sarif":    {"report/document"},
-	// What is said of a verdict, and what is kept of it.
+	// The words of a verdict, and its saved form.
 	"report/causes":    {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
 	"report/layout":    {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
 	"report/diagnosis": {"report/document", "report/wording", "report/causes", "report/saved", "diagnose", "run"},
@@ -62,7 +60,7 @@ var mayImport = map[string][]string{
 	"evidence": {"run", "internal/filelock"},
 	"importer": {"run", "metric", "context"},
 
-	// What a gate is worth on series: it goes the way of the product.
+	// The evaluation of the gate on series, which uses the product's code.
 	"research/evaluation": {"gate", "run", "metric", "stat"},
 
 	forAll:                  {},
@@ -76,7 +74,7 @@ var mayImport = map[string][]string{
 	"usecase/workflowtest":  {},
 	"internal/corpustest":   {},
 	"internal/unprivileged": {},
-	// What the documents say of time and memory, measured.
+	// Measurements of the time and memory given in the documents.
 	"research/performance": {},
 	// What a command does, without its flags.
 	"usecase": {"baseline", "collect", "config", "context", "device", "diagnose", "energy", "evidence", "gate", "importer", "metric", "report", "rules", "run", "simulator", "stat", "trace", "internal/apk", "internal/filelock", "internal/gradle"},
@@ -84,14 +82,14 @@ var mayImport = map[string][]string{
 	"cmd":     {"cli"},
 }
 
-// forAll is what every package may import: it imports nothing of ours itself.
+// forAll may be imported by every package: it imports none of ours itself.
 const forAll = "internal/prose"
 
-// pure are the packages that decide and show. They are the same on every
-// machine and every day, which is what lets a verdict be made again.
+// pure are the packages that decide and show. They give the same result on every machine and every
+// day, so that a verdict can be reproduced.
 var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "diagnose", "report", "trace/anr/signature", "collect/record", forAll}
 
-// bannedInPure are packages that a pure one doesn't import, with the reason.
+// bannedInPure are packages that a pure one must not import, with the reason.
 var bannedInPure = map[string]string{
 	"os":           "no files, environment or exit: callers pass readers, writers and values",
 	"io/ioutil":    "no files: callers pass readers and writers",
@@ -111,7 +109,7 @@ var bannedInPure = map[string]string{
 // clockCalls read or wait for the clock; in a pure package time is an argument.
 var clockCalls = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
-// vagueNames are names of folders and files that say nothing of what is inside.
+// vagueNames are names of folders and files that say nothing about their contents.
 var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "types"}
 
 // source is one Go file of the repository.
@@ -123,7 +121,7 @@ type source struct {
 	fset *token.FileSet
 }
 
-// at is the position of a node, for messages.
+// at returns the position of a node, for messages.
 func (s source) at(n ast.Node) string {
 	return s.path + ":" + strconv.Itoa(s.fset.Position(n.Pos()).Line)
 }
@@ -131,7 +129,7 @@ func (s source) at(n ast.Node) string {
 // parsed are all sources, parsed once for all tests, which only read them.
 var parsed = sync.OnceValues(parse)
 
-// parse reads every Go file but those in testdata and hidden folders.
+// parse reads every Go file except those in testdata and hidden folders.
 func parse() (out []source, err error) {
 	err = filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -156,7 +154,7 @@ func parse() (out []source, err error) {
 	return out, err
 }
 
-// sources are the Go files of the repository.
+// sources returns the Go files of the repository.
 func sources(t *testing.T) []source {
 	t.Helper()
 	out, err := parsed()
@@ -169,7 +167,7 @@ func sources(t *testing.T) []source {
 	return out
 }
 
-// imports yields a file's imports: the path, and ours without the module.
+// imports returns a file's imports: the path, and ours without the module.
 func imports(s source) (all []string, ours []string) {
 	for _, spec := range s.file.Imports {
 		p, _ := strconv.Unquote(spec.Path.Value)
@@ -186,7 +184,7 @@ func within(dir, folder string) bool {
 	return dir == folder || strings.HasPrefix(dir, folder+"/")
 }
 
-// entryOf is the folder of mayImport that counts for dir.
+// entryOf returns the folder of mayImport that counts for dir.
 func entryOf(dir string) (string, bool) {
 	for d := dir; d != "."; d = path.Dir(d) {
 		if _, ok := mayImport[d]; ok {
@@ -217,7 +215,7 @@ func TestDependenciesGoOneWay(t *testing.T) {
 	}
 }
 
-// What simulates is never part of what measures.
+// Simulators are never part of what measures.
 func TestInternalPackagesHaveOneUser(t *testing.T) {
 	users := map[string][]string{"simulator": {"usecase", "cli"}, "cli": {"cmd"}, "simulator/standin": nil, "research": {"cli"}}
 	for _, s := range sources(t) {
@@ -233,7 +231,7 @@ func TestInternalPackagesHaveOneUser(t *testing.T) {
 	}
 }
 
-// What a command does is called with values: flags are package cli's.
+// Use cases are called with values: flags belong to package cli.
 func TestTheApplicationKnowsNoFlags(t *testing.T) {
 	for _, s := range sources(t) {
 		if !within(s.dir, "usecase") {
@@ -248,7 +246,7 @@ func TestTheApplicationKnowsNoFlags(t *testing.T) {
 	}
 }
 
-// A kind of cause knows what all causes have in common, and no other kind.
+// A kind of cause imports what all causes have in common, and no other kind.
 func TestKindsOfCausesStandAlone(t *testing.T) {
 	for _, s := range sources(t) {
 		kind, ok := strings.CutPrefix(s.dir, "diagnose/")
@@ -265,14 +263,13 @@ func TestKindsOfCausesStandAlone(t *testing.T) {
 	}
 }
 
-// commands are the packages of cli that hold commands, each with those whose
-// commands it runs by value.
+// commands are the packages of cli with commands, each with the packages whose commands it runs.
 var commands = map[string][]string{
 	"action": {"baselinecmd", "measure"}, "baselinecmd": {}, "demo": {"measure"}, "diagnosecmd": {},
 	"energycmd": {}, "evaluate": {}, "measure": {}, "recorddevice": {}, "setup": {}, "show": {}, "why": {},
 }
 
-// What commands share knows none of them, and no command knows another but to run it.
+// What commands share imports none of them, and no command imports another except to run it.
 func TestCommandsStandAlone(t *testing.T) {
 	for _, s := range sources(t) {
 		here, below := strings.CutPrefix(s.dir, "cli/")
@@ -289,11 +286,11 @@ func TestCommandsStandAlone(t *testing.T) {
 	}
 }
 
-// prints are the folders whose packages print what a reader of the same name reads.
+// prints is the folder of packages that print what a reader with the same name reads.
 const prints = "simulator"
 
-// TestPackageNamesAreUnique reports names that several folders have: a stranger can't tell
-// which is meant. What a simulated phone prints has its reader's name.
+// TestPackageNamesAreUnique reports names of several folders, which are ambiguous. A simulated
+// phone's printer has the name of its reader.
 func TestPackageNamesAreUnique(t *testing.T) {
 	folders := map[string][]string{}
 	for _, s := range sources(t) {
@@ -326,8 +323,8 @@ func TestPurePackagesTouchNothing(t *testing.T) {
 	}
 }
 
-// clockUses are the uses of the clock in a file, by the name under which the
-// file imports package time.
+// clockUses returns the uses of the clock in a file, by the name under which the file imports
+// package time.
 func clockUses(s source) (out []string) {
 	name := ""
 	for _, spec := range s.file.Imports {
@@ -389,23 +386,23 @@ func TestNamesSayWhatIsInside(t *testing.T) {
 	}
 }
 
-// mostFiles is how many files a package may have, tests apart, without a reason in
-// its comment, which gives it with these words.
+// mostFiles is the maximum number of files in a package, without tests, unless its comment gives a
+// reason with these words.
 const (
 	mostFiles   = 15
 	moreBecause = "more files than"
 )
 
-// platforms end a file's name; before them and "_test" there is no underscore.
+// platforms end a file's name; only before them and before "_test" there is an underscore.
 var platforms = regexp.MustCompile(`_(linux|unix|windows|darwin|other|amd64|arm64)$`)
 
-// stemOf is a file's name without what Go and its build make of it.
+// stemOf returns a file's name without the parts that have a meaning for Go and its build.
 func stemOf(name string) string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), ".go"), "_test")
 	return platforms.ReplaceAllString(stem, "")
 }
 
-// A package can be looked over, or its comment says why it can't.
+// A package is small enough to review, or its comment gives a reason.
 func TestPackagesCanBeLookedOver(t *testing.T) {
 	files, reasons := map[string]int{}, map[string]bool{}
 	for _, s := range sources(t) {
@@ -424,7 +421,7 @@ func TestPackagesCanBeLookedOver(t *testing.T) {
 	}
 }
 
-// What files of one folder share in their names is a folder's name.
+// A prefix that files of a folder share should be the name of a folder.
 func TestNoPrefixDoesAFoldersWork(t *testing.T) {
 	const several, letters = 3, 4 // files that begin with the same letters
 	stems := map[string][]string{}
@@ -447,7 +444,7 @@ func TestNoPrefixDoesAFoldersWork(t *testing.T) {
 	}
 }
 
-// shared is how many bytes two names have in common at their beginning.
+// shared returns the length of the common prefix of two names, in bytes.
 func shared(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -456,19 +453,18 @@ func shared(a, b string) int {
 	return n
 }
 
-// inWords are the names under which texts were cut and nouns counted in many places,
-// before package prose did.
+// inWords are names of functions that truncated texts and counted nouns in many places before
+// package prose did.
 var inWords = regexp.MustCompile(`(?i)^(clip|clipto|clipped|shorten|truncate|ellipsi[sz]e?|plural|pluralof|pluralize)$`)
 
-// cutOtherwise are functions that cut or count something else under such a name, with
-// what that is.
+// cutOtherwise are functions with such a name that do something else, with a description of it.
 var cutOtherwise = map[string]string{
 	"collect/journal.Line": "makes one printable line of what a device says, and leaves the cutting to words",
 	"report/saved.clipped": "bounds a member's name by passing it over, and shows nothing",
 }
 
-// Texts are cut and nouns agree with their numbers in one package: in many, some of
-// them cut characters in two.
+// Texts are truncated and nouns agree with their numbers in one package: with several, some split
+// characters.
 func TestTextsAreCutInOnePlace(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.test || s.dir == forAll {
@@ -504,12 +500,12 @@ func cuts(e ast.Expr) (found bool) {
 	return found
 }
 
-// quoting are files that name the words they hold others to, or have those of other programs.
+// quoting are files that name the forbidden words, or contain words of other programs.
 var quoting = []string{"cli/hostiletest/input_test.go", "simulator/internal/system/commands.go", "simulator/internal/phone/system.go", "simulator/internal/anr/anr.go", "simulator/internal/logcat/ring.go", "simulator/internal/phone/logsize_test.go",
 	"simulator/standin/genymotion/saas.go", "simulator/standin/genymotion/desktop.go",
 	"trace/logcat/anr.go", "trace/logcat/anr_test.go"}
 
-// An error says what was being done, on what, and what was allowed.
+// An error names the operation, its object, and the allowed values.
 func TestErrorsSayWhatWasBeingDone(t *testing.T) {
 	words := "failed" + " to"
 	for _, s := range sources(t) {

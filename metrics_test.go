@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Each metric of the catalogue is filled by something, tested by something, and said what it
-// is in a document: a name that nothing writes is a promise that nobody keeps.
+// Each metric of the catalogue is written by some code, tested by a test, and described in a
+// document.
 func TestEachMetricIsMeasuredTestedAndDocumented(t *testing.T) {
 	written, tested := map[string]bool{}, map[string]bool{}
 	for _, s := range sources(t) {
@@ -41,7 +41,7 @@ func TestEachMetricIsMeasuredTestedAndDocumented(t *testing.T) {
 		text += string(page)
 	}
 	for _, m := range metric.Default().All() {
-		// The percentiles of a metric are made of its name.
+		// The names of percentiles are derived from the metric's name.
 		name, _, _ := strings.Cut(m.Name, ".p5")
 		name, _, _ = strings.Cut(name, ".p9")
 		if !written[name] {

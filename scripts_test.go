@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// stopsReading is a pipe into what ends before it read everything.
+// stopsReading matches a pipe into a program that may exit before it has read everything.
 var stopsReading = regexp.MustCompile(`\|\s*(head\b|grep\s+(-\w+\s+)*-\w*q|sed\s.*\bq\b)`)
 
-// Where set -o pipefail is on, a program whose reader ends early dies of SIGPIPE, if it is
-// quick enough, and fails the pipe.
+// With set -o pipefail, a program whose reader exits early may die of SIGPIPE, and then fails the
+// pipe.
 func TestNoScriptStopsReadingAPipe(t *testing.T) {
 	scripts, err := filepath.Glob("scripts/*")
 	if err != nil || len(scripts) == 0 {

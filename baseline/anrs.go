@@ -13,18 +13,17 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// MaxANRRuns is how many runs a query for what did not respond returns at most, and
-// where it names no limit.
+// MaxANRRuns is the largest limit of a query for ANRs, and its default.
 const MaxANRRuns = 10_000
 
-// ANRQuery asks for the runs of an app in which something did not respond (run.ANR),
-// whatever was decided of them and of whichever scenario, newest first.
+// ANRQuery selects the runs of an app with ANRs (run.ANR), in any state and of any scenario, newest
+// first.
 type ANRQuery struct {
 	Package string
-	Limit   int // at most so many runs; 0: MaxANRRuns
+	Limit   int // maximum number of runs; 0: MaxANRRuns
 }
 
-// Normal returns the query with its defaults filled in, or says what is wrong with it.
+// Normal returns the query with its defaults filled in, or an error where it is invalid.
 func (q ANRQuery) Normal() (ANRQuery, error) {
 	if q.Limit < 0 || q.Limit > MaxANRRuns {
 		return q, fmt.Errorf("limit is %d, want 0 (for %d) to %d", q.Limit, MaxANRRuns, MaxANRRuns)
@@ -35,7 +34,7 @@ func (q ANRQuery) Normal() (ANRQuery, error) {
 	return q, nil
 }
 
-// ANRRun is what did not respond in one run, and what tells the run from others.
+// ANRRun is the ANRs of one run, with the run's identity.
 type ANRRun struct {
 	ID       string
 	Started  time.Time
@@ -47,7 +46,7 @@ type ANRRun struct {
 	ANRs     []run.ANR // one or more
 }
 
-// ANRsOf is what an entry says of ANRs.
+// ANRsOf returns the ANRs of an entry.
 func ANRsOf(e Entry) ANRRun {
 	return ANRRun{
 		ID: e.Run.ID, Started: e.Run.Started.UTC(), Session: e.Run.Session, Scenario: e.Run.Scenario,
@@ -55,9 +54,8 @@ func ANRsOf(e Entry) ANRRun {
 	}
 }
 
-// ANRsFromRecords answers the query from entries in full, of which some may be other
-// apps' or have no ANRs. What is damaged among them, or why (nil for nothing), makes
-// the answer Incomplete.
+// ANRsFromRecords answers the query from complete entries, some of which may be of other apps or
+// have no ANRs. Damage among them, or why (nil for none), makes the answer Incomplete.
 func ANRsFromRecords(entries iter.Seq2[Entry, error], q ANRQuery, why error) ([]ANRRun, error) {
 	var out []ANRRun
 	var incomplete Incomplete
@@ -85,7 +83,7 @@ func ANRsFromRecords(entries iter.Seq2[Entry, error], q ANRQuery, why error) ([]
 	return out, nil
 }
 
-// ANRs are the store's, of the sound runs.
+// ANRs returns those of the store's sound runs.
 func (s *Sound) ANRs(ctx context.Context, q ANRQuery) ([]ANRRun, error) {
 	found, err := s.Store.ANRs(ctx, q)
 	var incomplete *Incomplete

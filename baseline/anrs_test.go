@@ -21,7 +21,7 @@ func TestANRQuery(t *testing.T) {
 	}
 }
 
-// TestANRsFromRecords: newest first, of the app alone, and with a word of what is damaged.
+// Newest first, of the one app, with the damage reported.
 func TestANRsFromRecords(t *testing.T) {
 	entry := func(id, pkg string, day, anrs int) Entry {
 		return Entry{Run: run.Run{ID: id, App: run.App{Package: pkg}, Started: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC), ANRs: make([]run.ANR, anrs)}}

@@ -1,14 +1,11 @@
 // Package baseline is the history of runs that a new run is compared with.
 //
-// It owns the store's interface, what may serve as a reference and in which
-// order, and histories as JSON Lines. Where a history is kept is the affair of
-// its subpackages (sqlite, memory); what follows from it is the gate's.
+// It owns the store's interface, which runs may be references and in which order, and histories as
+// JSON Lines. Its subpackages (sqlite, memory) store a history; the gate judges by it.
 //
-// It takes a stand: a run never changes, and one that brings no id is named by its
-// content. A history
-// is a set that only grows, plus marks that are appended; so adding a run twice
-// is adding it once, two histories merge by union, and a run that nobody
-// accepted is never a reference.
+// A run never changes, and one without an id is named by its content. A history is a set that only
+// grows, plus marks that are appended. So adding a run twice is adding it once, two histories merge
+// by union, and a run that was not accepted is never a reference.
 //
 // The reasons are in docs/design/stores.md.
 package baseline
@@ -26,107 +23,97 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Store keeps runs and their marks. Its methods may be called at the same time
-// from several goroutines, and what one of them has acknowledged by returning
-// no error is durable. Suite in package storetest holds every store to this.
+// Store stores runs and their marks. Its methods are safe for concurrent use, and a change is
+// durable once its method has returned no error. Suite in package storetest tests every store for
+// this.
 //
-// Where a method takes ids, each is a run's id, or the beginning of the id or
-// the digest of exactly one run (MinPrefix characters or more).
+// Where a method takes ids, each is a run's id, or the beginning of the id or the digest of exactly
+// one run (MinPrefix characters or more).
 type Store interface {
-	// Add keeps the runs, all or none, and returns the ids of those that the
-	// store did not hold yet. A run without an id gets one (run.Named). A run
-	// whose id is there with the same content is passed over, with other content
-	// it is ErrConflict. Runs with different ids are different runs, even where
+	// Add stores the runs atomically, and returns the ids of those that are new to the store. A run
+	// without an id gets one (run.Named). A run whose id is there with the same content is ignored,
+	// with other content it is ErrConflict. Runs with different ids are different runs, even where
 	// every number in them is equal.
 	Add(ctx context.Context, runs ...run.Run) (added []string, err error)
-	// Mark appends the mark to each run, all or none and with one date. Without a
-	// time of its own (Mark.At) it counts from then on, whatever the clocks say of
-	// those who marked the runs before. Only a complete run can be accepted or
-	// rebaselined (ErrNotComplete).
+	// Mark appends the mark to each run, atomically and with one date. Without a time of its own
+	// (Mark.At) it counts from then on, whatever the clocks of those who marked the runs before.
+	// Only a complete run can be accepted or rebaselined (ErrNotComplete).
 	Mark(ctx context.Context, ids []string, m Mark) error
-	// Judge keeps with each run, by its whole id, what the gate said of it, all or
-	// none. It changes nothing of how a run is marked. What has a time of its own
-	// (run.Judged.At) was said elsewhere, and counts where it counts over what is
-	// there (run.Judged.Over); else it counts from now on. Runs are listed and
-	// exported with what counts.
+	// Judge stores the gate's outcome with each run, by its whole id, atomically. It does not
+	// change how a run is marked. An outcome with a time (run.Judged.At) is from elsewhere, and
+	// counts if it takes precedence over the stored one (run.Judged.Over); else it counts from now
+	// on. Runs are listed and exported with the outcome that counts.
 	Judge(ctx context.Context, said map[string]run.Judged) error
 	// Get returns one run in full.
 	Get(ctx context.Context, id string) (Entry, error)
-	// List returns what the filter lets through, newest first, as
-	// run.Run.Listed has them. The first error ends the sequence, but for a
-	// DamagedRun.
+	// List returns the runs that match the filter, newest first, as run.Run.Listed has them. The
+	// first error ends the sequence, except a DamagedRun.
 	List(ctx context.Context, f Filter) iter.Seq2[Entry, error]
-	// References returns the runs to compare a new one with, most similar
-	// context first (see Query). Where something is damaged on which the answer
-	// may depend, it is made of what is sound, and comes with Incomplete.
+	// References returns the runs to compare a new one with, most similar context first (see
+	// Query). Where damage may affect the answer, it is made of the sound runs, and returned with
+	// Incomplete.
 	References(ctx context.Context, q Query) ([]run.Summary, error)
-	// ANRs returns what did not respond in the runs of an app (see ANRQuery), newest
-	// run first. No record of a run without ANRs is opened. Of a damaged history the
-	// answer comes with Incomplete, as that of References does.
+	// ANRs returns the ANRs in the runs of an app (see ANRQuery), newest run first. No record of a
+	// run without ANRs is opened. For a damaged history the answer comes with Incomplete, as that
+	// of References does.
 	ANRs(ctx context.Context, q ANRQuery) ([]ANRRun, error)
-	// Export returns what the filter lets through in full, oldest first: every run
-	// whose record is sound. The first error ends the sequence, but for a
-	// DamagedRun.
+	// Export returns the complete runs that match the filter, oldest first: every run whose record
+	// is sound. The first error ends the sequence, except a DamagedRun.
 	Export(ctx context.Context, f Filter) iter.Seq2[Entry, error]
-	// Prune removes old runs and returns how many. It tells each of what it
-	// removes before it does, where each is not nil; an error from each is
-	// returned and nothing is removed.
+	// Prune removes old runs and returns how many. It calls each, if not nil, for every run before
+	// it removes any; an error from each is returned and nothing is removed.
 	Prune(ctx context.Context, r Retention, each func(Entry) error) (removed int, err error)
-	// Verify reads all of the store and lists what is damaged. An error means
-	// that it could not look.
+	// Verify reads the whole store and lists the damage. An error means that it could not be read.
 	Verify(ctx context.Context) ([]Damage, error)
-	// Close frees the store.
+	// Close releases the store.
 	Close() error
 }
 
-// MinPrefix is the least number of characters by which a run can be addressed
-// in place of its whole id.
+// MinPrefix is the least number of characters that address a run instead of its whole id.
 const MinPrefix = 4
 
 // State is what was decided about a run.
 type State string
 
-// The states. A run that nobody has decided on is Unmarked; Mark takes the others.
+// The states. A run without a decision is Unmarked; Mark accepts the others.
 const (
 	Unmarked State = ""
 	// Accepted makes the run a reference.
 	Accepted State = "accepted"
 	// Rejected keeps the run but never as a reference.
 	Rejected State = "rejected"
-	// Rebaselined accepts the run as the first of a new level, wanted and not
-	// to be called a regression: runs of its app and scenario that started
-	// before Mark.Since are no longer references.
+	// Rebaselined accepts the run as the first of a new level, which is intended and no regression:
+	// runs of its app and scenario that started before Mark.Since are no longer references.
 	Rebaselined State = "rebaselined"
 )
 
-// States are the states that Mark takes.
+// States returns the states that Mark accepts.
 func States() []State { return []State{Accepted, Rejected, Rebaselined} }
 
 // Reference reports whether a run in this state can be a reference.
 func (s State) Reference() bool { return s == Accepted || s == Rebaselined }
 
-// Mark is a decision about a run. The one with the latest At counts, and of
-// equals the one that was appended last.
+// Mark is a decision about a run. The one with the latest At counts, of equals the one that was
+// appended last.
 type Mark struct {
 	State State
-	// At is when it was decided. Zero leaves it to the store (see Dated), so that
-	// of the marks made in a store the last one counts. Only a mark that was made
-	// elsewhere, in another history, brings its time along, and takes its place
-	// among the run's marks by it.
+	// At is the time of the decision. If zero, the store sets it (see Dated), so that the last mark
+	// made in a store counts. Only a mark from another history has its own time, which determines
+	// its place among the run's marks.
 	At time.Time
 	// Since is for Rebaselined only: the start of the new level. Zero means the
 	// earliest start among the runs of an app and scenario marked in one call.
 	Since time.Time
-	// Note says why, in the words of who decided; at most run.MaxText bytes.
+	// Note is the reason, in the words of the person who decided; at most run.MaxText bytes.
 	Note string
-	// Batch is common to what one operation decided, such as a refresh, and of no
-	// other; "" where nothing depends on that. At most run.MaxText bytes.
+	// Batch identifies the operation that made the decision, such as a refresh; "" where that does
+	// not matter. At most run.MaxText bytes.
 	Batch string
 }
 
-// Said is what counts of a run once the outcome is told of it, of which before was told
-// last, nil for nothing; and whether that is anything new. An outcome without a time was
-// told just now, and so after the one before, whatever the clocks say.
+// Said returns the outcome of a run that counts after a new one, where before is the previous one,
+// nil for none; and whether it changed. An outcome without a time is from now, and so after the
+// previous one, whatever the clocks.
 func Said(now time.Time, before *run.Judged, j run.Judged) (_ run.Judged, isNew bool) {
 	if j.At.IsZero() {
 		if j.At = now; before != nil && !now.After(before.At) {
@@ -137,8 +124,7 @@ func Said(now time.Time, before *run.Judged, j run.Judged) (_ run.Judged, isNew 
 	return j, j.Over(before)
 }
 
-// CheckSaid reports what makes the outcomes ones that no store keeps. Those without a
-// time are of now.
+// CheckSaid returns an error for outcomes that no store accepts. Those without a time are from now.
 func CheckSaid(said map[string]run.Judged) error {
 	for _, id := range slices.Sorted(maps.Keys(said)) {
 		j := said[id]
@@ -152,15 +138,14 @@ func CheckSaid(said map[string]run.Judged) error {
 	return nil
 }
 
-// lastYear bounds the dates of marks: what is decided after a mark has to be
-// dated after it, and times are kept with four digits of a year.
+// lastYear limits the dates of marks: a later decision needs a later date, and times have four
+// digits for the year.
 const lastYear = 9998
 
-// Dated is the mark as a store appends it to runs whose latest mark, of all of
-// them together, is of the time last (zero: they have none). A mark without a
-// time gets the store's present time, or the next nanosecond after last where
-// that is not later: clocks of computers differ by minutes, and what was decided
-// last is what counts.
+// Dated returns the mark as a store appends it to runs whose latest mark is of the time last (zero:
+// they have none). A mark without a time gets the store's present time, or the next nanosecond
+// after last where that is not later: clocks of computers differ by minutes, and the last decision
+// counts.
 func (m Mark) Dated(now, last time.Time) Mark {
 	if m.At.IsZero() {
 		if m.At = now; !last.IsZero() && !now.After(last) {
@@ -171,7 +156,7 @@ func (m Mark) Dated(now, last time.Time) Mark {
 	return m
 }
 
-// Check reports what makes the mark one that no store takes.
+// Check returns an error for a mark that no store accepts.
 func (m Mark) Check() error {
 	switch {
 	case m.At.UTC().Year() > lastYear:
@@ -188,11 +173,11 @@ func (m Mark) Check() error {
 	return nil
 }
 
-// Subject is what is compared with what: one scenario of one app.
+// Subject is what runs are compared within: one scenario of one app.
 type Subject struct{ Package, Scenario string }
 
-// LevelOf are the starts of the levels that the runs begin where they are
-// rebaselined together: the earliest start among those of a subject.
+// LevelOf returns the starts of the levels that begin where the runs are rebaselined together: the
+// earliest start among those of a subject.
 func LevelOf(together []Entry) map[Subject]time.Time {
 	out := map[Subject]time.Time{}
 	for _, e := range together {
@@ -204,20 +189,19 @@ func LevelOf(together []Entry) map[Subject]time.Time {
 	return out
 }
 
-// Entry is a run as a store holds it.
+// Entry is a run in a store.
 type Entry struct {
-	Run        run.Run // with what the gate said of it, where it has been judged
+	Run        run.Run // with its outcome, where it was judged
 	Mark       Mark    // the one that counts; its State is Unmarked where there is none
 	Digest     string  // SHA-256 in hexadecimal, see run.Run.Digest
-	Iterations int     // how many the run has, also where List leaves them out
+	Iterations int     // how many the run has, even where List leaves them out
 	AddedAt    time.Time
-	// Retired is whether the run started before the level of its app and scenario
-	// (see Rebaselined), so that it is no reference, however it is marked.
+	// Retired is set where the run started before the level of its app and scenario (see
+	// Rebaselined), so that it is no reference, however it is marked.
 	Retired bool
 }
 
-// Filter chooses runs. Its zero value lets everything through; every field that
-// is set must agree.
+// Filter selects runs. The zero value matches every run; every field that is set must match.
 type Filter struct {
 	Package  string
 	Scenario string
@@ -229,11 +213,11 @@ type Filter struct {
 	IDs      []string          // whole ids, any of these; at most 30,000
 	From     time.Time         // started then or later
 	Until    time.Time         // started before then
-	Level    bool              // none that is retired
-	Limit    int               // at most so many, 0: all
+	Level    bool              // only runs that are not retired
+	Limit    int               // maximum number, 0: all
 }
 
-// Match reports whether the filter lets the entry through. Limit is the store's affair.
+// Match reports whether the entry matches the filter, except Limit, which the store applies.
 func (f Filter) Match(e Entry) bool {
 	for name, value := range f.Where {
 		if v, ok := e.Run.Context[name]; !ok || v != value {
@@ -252,17 +236,16 @@ func (f Filter) Match(e Entry) bool {
 		(f.Until.IsZero() || e.Run.Started.Before(f.Until))
 }
 
-// Retention says what Prune keeps: of each app, scenario and context the newest
-// Keep references and the newest Keep others. A rebaselined run always stays,
-// since the level of its app hangs on it.
+// Retention is what Prune keeps: of each app, scenario and context the newest Keep references and
+// the newest Keep others. A rebaselined run always stays, since it defines the level of its app.
 type Retention struct {
 	Keep     int    // 1 or more
 	Package  string // only this app's runs, "": every app's
 	Scenario string // only this scenario's, "": every one's
-	DryRun   bool   // tell, but remove nothing
+	DryRun   bool   // report, but remove nothing
 }
 
-// Check reports what makes the retention one that no store takes.
+// Check returns an error for a retention that no store accepts.
 func (r Retention) Check() error {
 	if r.Keep < 1 {
 		return fmt.Errorf("keep %d runs of each context: want 1 or more", r.Keep)
@@ -270,14 +253,13 @@ func (r Retention) Check() error {
 	return nil
 }
 
-// Damage is one thing that is wrong in a store. ID is "" where it can't be
-// pinned on one run.
+// Damage is one fault in a store. ID is "" where it can't be assigned to one run.
 type Damage struct {
 	ID      string
 	Problem string
 }
 
-// String is the damage for people.
+// String returns the damage for people.
 func (d Damage) String() string {
 	if d.ID == "" {
 		return d.Problem

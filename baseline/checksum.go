@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A line of a file of runs that apkgate writes bears a checksum as the last member of its
-// object, "crc32c": the CRC-32C (Castagnoli; RFC 3720, appendix B.4) of the record without
-// that member, as run.Encode has it without the newline, in eight lower-case hexadecimal
-// digits. So each line stands by itself: lines can be picked, sorted and put together.
+// Each line of a file of runs from apkgate has a checksum as the last member of its object,
+// "crc32c": the CRC-32C (Castagnoli; RFC 3720, appendix B.4) of the record without that member, as
+// run.Encode returns it without the newline, in eight lower-case hexadecimal digits. Lines are
+// independent: they can be selected, sorted and combined.
 const sumName = `"crc32c"`
 
-// Around the digits of a line as apkgate writes it.
+// Around the digits of a line as written by apkgate.
 var (
 	sumBegin = []byte("," + sumName + `:"`)
 	sumEnd   = []byte(`"}`)
@@ -26,10 +26,10 @@ const sumDigits = 2 * crc32.Size
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errSum is that a line is not what was written.
+// errSum reports that a line has changed since it was written.
 var errSum = errors.New(`the record's checksum ("crc32c") is not that of its content: it was damaged or changed since it was written; without that member it is read as it is`)
 
-// sealed is a record of run.Encode with its checksum, or as it is where that would make it
+// sealed returns a record of run.Encode with its checksum, or unchanged where that would make it
 // larger than a record may be.
 func sealed(line []byte) []byte {
 	if len(line)+len(sumBegin)+sumDigits+len(sumEnd) > run.MaxBytes {
@@ -42,7 +42,7 @@ func sealed(line []byte) []byte {
 	return append(append(out, sumEnd...), '\n')
 }
 
-// sumOf is the checksum of parts of a record, one after the other.
+// sumOf returns the checksum of parts of a record, one after the other.
 func sumOf(parts ...[]byte) string {
 	sum := uint32(0)
 	for _, part := range parts {
@@ -51,9 +51,8 @@ func sumOf(parts ...[]byte) string {
 	return hex.EncodeToString([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 }
 
-// checkSum reports whether the text of a record bears a checksum, and whether that is the
-// one of its content. Another program may have laid the text out anew: then the record is
-// what counts.
+// checkSum reports whether the text of a record has a checksum, and an error where it does not
+// match the content. If another program has re-encoded the text, the decoded record is compared.
 func checkSum(data []byte, r run.Run) (has bool, err error) {
 	text := bytes.TrimSpace(data)
 	if at := len(text) - len(sumBegin) - sumDigits - len(sumEnd); at > 0 && bytes.HasPrefix(text[at:], sumBegin) && bytes.HasSuffix(text, sumEnd) {

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// sealedLine is a record with its checksum, which hash/crc32 has worked out.
+// sealedLine returns a record with its checksum, computed by hash/crc32.
 func sealedLine(record string) string {
 	record = strings.TrimSuffix(record, "\n")
 	sum := crc32.Checksum([]byte(record), crc32.MakeTable(crc32.Castagnoli))
@@ -39,9 +39,9 @@ func TestEachLineBearsItsChecksum(t *testing.T) {
 	}
 }
 
-// Lines may be picked, put together, laid out anew and written by an older apkgate: what is
-// read is what they say, and those without a checksum are counted. A line whose content is
-// not that of its checksum is no record.
+// Lines may be selected, combined, re-encoded and written by an older apkgate: they are read, and
+// those without a checksum are counted. A line whose content does not match its checksum is
+// rejected.
 func TestWhatIsReadOfCheckedLines(t *testing.T) {
 	a, b := sealedLine(line("a")), sealedLine(line("b"))
 	changed := strings.Replace(a, `"scenario":"`, `"scenario":"x`, 1)

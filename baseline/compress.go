@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A compressed history may expand by maxRatio beyond what one record may have.
-// Histories shrink 10 to 50 times; only what was made to fill a disk goes further.
+// A compressed history may expand by maxRatio beyond the size of one record. Histories shrink 10 to
+// 50 times; only a file made to fill a disk expands further.
 const (
 	maxRatio  = 500
 	maxWindow = 64 << 20 // bytes of memory that a zstd file may ask for
@@ -53,7 +53,7 @@ func expand(r io.Reader) (plain io.ReadCloser, compressed bool, err error) {
 	return io.NopCloser(in), false, nil
 }
 
-// counter counts what is read through it.
+// counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -65,7 +65,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded refuses to expand a little into very much.
+// bounded rejects a small file that expands very far.
 type bounded struct {
 	io.ReadCloser
 	packed *counter

@@ -10,26 +10,26 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// DamagedRun is the error of a run in a sequence that can't be read. The sequence
-// goes on after it, as it does after no other error.
+// DamagedRun is the error of an unreadable run in a sequence. The sequence continues after it,
+// unlike after any other error.
 type DamagedRun struct {
-	ID  string // "" where not even that is known
+	ID  string // "" where even that is unknown
 	Err error  // wraps ErrDamaged
 }
 
 // Error names the run.
 func (d *DamagedRun) Error() string { return d.damage().String() }
 
-// Unwrap returns what is wrong with the run.
+// Unwrap returns the run's error.
 func (d *DamagedRun) Unwrap() error { return d.Err }
 
 func (d *DamagedRun) damage() Damage { return Damage{ID: d.ID, Problem: d.Err.Error()} }
 
-// Incomplete is the error of an answer that comes all the same: it is made of what
-// is sound in a damaged history.
+// Incomplete is the error of an answer that is returned nevertheless: it is made of the sound runs
+// of a damaged history.
 type Incomplete struct{ Damage []Damage }
 
-// Error is the first damage, and how many there are.
+// Error returns the first damage, and how many there are.
 func (i *Incomplete) Error() string {
 	text := ErrDamaged.Error()
 	if len(i.Damage) > 0 {
@@ -44,8 +44,8 @@ func (i *Incomplete) Error() string {
 // Unwrap returns ErrDamaged.
 func (i *Incomplete) Unwrap() error { return ErrDamaged }
 
-// Sound is a store without what is damaged in it: its sequences pass over damaged
-// runs and its answers are made of the others. It remembers what that was.
+// Sound is a store without its damaged runs: its sequences skip them and its answers are made of
+// the others. It records the damage.
 type Sound struct {
 	Store
 	mu    sync.Mutex
@@ -54,10 +54,10 @@ type Sound struct {
 	total int
 }
 
-// SoundOf is the sound part of the store.
+// SoundOf returns the sound part of the store.
 func SoundOf(s Store) *Sound { return &Sound{Store: s, known: map[Damage]bool{}} }
 
-// maxRemembered bounds the damage that is remembered one by one.
+// maxRemembered limits the damage that is recorded individually.
 const maxRemembered = 1_000
 
 func (s *Sound) note(damage ...Damage) {
@@ -75,27 +75,27 @@ func (s *Sound) note(damage ...Damage) {
 	}
 }
 
-// Damage is what was passed over so far, up to a bound, and how much there was.
+// Damage returns what was skipped so far, up to a limit, and its total number.
 func (s *Sound) Damage() (found []Damage, total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Damage{}, s.found...), s.total
 }
 
-// PassOver notes that a run could not be read and is done without.
+// PassOver records that a run could not be read and is skipped.
 func (s *Sound) PassOver(id string, err error) { s.note(Damage{ID: id, Problem: err.Error()}) }
 
-// List is the store's, without damaged runs.
+// List returns the store's list, without damaged runs.
 func (s *Sound) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return s.passOver(s.Store.List(ctx, f))
 }
 
-// Export is the store's, without damaged runs.
+// Export returns the store's export, without damaged runs.
 func (s *Sound) Export(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return s.passOver(s.Store.Export(ctx, f))
 }
 
-// References are the store's, of the sound runs.
+// References returns the store's references among the sound runs.
 func (s *Sound) References(ctx context.Context, q Query) ([]run.Summary, error) {
 	found, err := s.Store.References(ctx, q)
 	var incomplete *Incomplete
@@ -121,7 +121,7 @@ func (s *Sound) passOver(entries iter.Seq2[Entry, error]) iter.Seq2[Entry, error
 	}
 }
 
-// Runs are the runs of the entries.
+// Runs returns the runs of the entries.
 func Runs(entries iter.Seq2[Entry, error]) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for e, err := range entries {
@@ -132,9 +132,8 @@ func Runs(entries iter.Seq2[Entry, error]) iter.Seq2[run.Run, error] {
 	}
 }
 
-// FromRecords answers the query from the records of a store whose summaries are
-// damaged, for the reason why. It reads every reference of the query's app and
-// scenario.
+// FromRecords answers the query from the records of a store whose summaries are damaged, with the
+// reason why. It reads every reference of the query's app and scenario.
 func FromRecords(ctx context.Context, s Store, q Query, why error) ([]run.Summary, error) {
 	incomplete := &Incomplete{Damage: []Damage{{Problem: why.Error()}}}
 	index := NewIndex(q.Centre)

@@ -2,7 +2,7 @@ package baseline
 
 import "errors"
 
-// Errors that callers tell apart with errors.Is.
+// Errors to test with errors.Is.
 var (
 	ErrNotFound    = errors.New("the history holds no such run")
 	ErrAmbiguous   = errors.New("more than one run begins so")
@@ -17,26 +17,26 @@ var (
 	ErrBusy        = errors.New("another process keeps the history locked")
 )
 
-// AddressError is that there can be no history at an address as it was given.
+// AddressError is returned for an invalid address of a history.
 type AddressError struct{ Err error }
 
-// Error says what is wrong with the address.
+// Error returns what is wrong with the address.
 func (e *AddressError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong with the address.
+// Unwrap returns the underlying error.
 func (e *AddressError) Unwrap() error { return e.Err }
 
-// Error is an error with something that the user can do about it.
+// Error is an error with advice for the user.
 type Error struct {
 	Err    error
 	Advice string // one sentence
 }
 
-// Error is the error without the advice.
+// Error returns the error without the advice.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error without the advice.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint is what the user can do, to be shown apart from the error.
+// Hint returns the advice, to be shown separately from the error.
 func (e *Error) Hint() string { return e.Advice }

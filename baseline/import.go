@@ -7,25 +7,25 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Imported counts what Import has done.
+// Imported counts the results of Import.
 type Imported struct {
 	Read   int // runs read
 	Added  int // of these, new to the store
 	Marked int // of these, marked
-	Left   int // of these, not marked since they are left (see Import)
+	Left   int // of these, not marked because of leave (see Import)
 }
 
-// An import is acknowledged in batches: one sync of the disk for each, and
-// memory for no more than these and one run.
+// An import is committed in batches: one sync of the disk for each, and memory for one batch and
+// one run only.
 const (
 	batchRuns    = 500
 	batchNumbers = 1_000_000
 )
 
-// Import adds every run of the sequence to the store. Where mark is not nil it
-// marks those that are complete and that nobody has decided on yet, also those
-// that the store held before, except those for which leave (nil: none) returns
-// true. What is done when it is stopped stays done; doing it again completes it.
+// Import adds every run of the sequence to the store. Where mark is not nil it marks those that are
+// complete and still undecided, including those that the store already had, except those for which
+// leave (nil: none) returns true. An interrupted import keeps what was done; repeating it completes
+// it.
 func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *Mark, leave func(Entry) bool) (Imported, error) {
 	var done Imported
 	var batch []run.Run
@@ -93,11 +93,10 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, leav
 	return nil
 }
 
-// Take adds what another store exports and gives each run the mark that counts
-// there, with its date, level and note. Where both have decided on a run, the
-// later mark by its date counts, here as in any other union of histories: what
-// was decided apart has no other order. Taking again takes over what was decided
-// in the one since, unless the other has decided later.
+// Take adds what another store exports and gives each run the mark that counts there, with its
+// date, level and note. Where both stores have decided on a run, the later mark by its date counts,
+// as in any other union of histories: independent decisions have no other order. Repeating it
+// adopts later decisions of the source, unless the destination has decided later.
 func Take(ctx context.Context, to Store, entries iter.Seq2[Entry, error]) (Imported, error) {
 	var done Imported
 	var batch []Entry
@@ -123,7 +122,7 @@ func Take(ctx context.Context, to Store, entries iter.Seq2[Entry, error]) (Impor
 	return done, flush()
 }
 
-// addJudged adds runs, which have ids, with what was said of them where they come from.
+// addJudged adds runs, which have ids, with their outcomes in the source.
 func addJudged(ctx context.Context, s Store, runs []run.Run) (added []string, err error) {
 	said := map[string]run.Judged{}
 	for _, r := range runs {

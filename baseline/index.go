@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Nearest puts all references of an app's scenario, as a query without a limit to
-// cut them gave them, into the order of another query without commits.
+// Nearest sorts all references of an app's scenario, the result of a query without a limit, in the
+// order of another query without commits.
 func Nearest(all []run.Summary, q Query) []run.Summary {
 	found := make([]candidate, len(all))
 	for i := range all {
@@ -20,9 +20,9 @@ func Nearest(all []run.Summary, q Query) []run.Summary {
 	return ordered(found)
 }
 
-// Index answers queries from runs that pass by one at a time, such as those of
-// ReadJSONL, and all count as accepted. It sums each up once and holds on to its
-// summary alone, a few bytes more than its numbers.
+// Index answers queries from runs that are added one at a time, such as those of ReadJSONL, all of
+// which count as accepted. It summarizes each once and keeps only the summary, a few bytes more
+// than its numbers.
 type Index struct {
 	centre   run.Centre
 	digestOf map[string]string // by id
@@ -33,13 +33,13 @@ type Index struct {
 
 type subject struct{ pkg, scenario string }
 
-// indexed is a run as the queries need it.
+// indexed is a run as queries need it.
 type indexed struct {
 	summary run.Summary
 	commit  string
 }
 
-// NewIndex sums up iterations by that centre; "" means run.Median.
+// NewIndex returns an index that summarizes iterations by that centre; "" means run.Median.
 func NewIndex(centre run.Centre) *Index {
 	if centre == "" {
 		centre = run.Median
@@ -47,9 +47,9 @@ func NewIndex(centre run.Centre) *Index {
 	return &Index{centre: centre, digestOf: map[string]string{}, subjects: map[subject][]indexed{}, contexts: map[string]map[string]string{}}
 }
 
-// Add takes a run. It reports false of one that it has already, and ErrConflict
-// where it has another one of the same id. A run that is not complete, or that
-// only explains a verdict, is known from then on, and is no reference.
+// Add adds a run. It returns false for a run that is already there, and ErrConflict where there is
+// another one with the same id. A run that is incomplete, or that only explains a verdict, is
+// recorded, but is no reference.
 func (ix *Index) Add(r run.Run) (added bool, err error) {
 	digest, err := r.Digest()
 	if err != nil {
@@ -75,9 +75,9 @@ func (ix *Index) Add(r run.Run) (added bool, err error) {
 	return true, nil
 }
 
-// shared is the one map of all contexts that are equal to this.
+// shared returns one map for all equal contexts.
 func (ix *Index) shared(context map[string]string) map[string]string {
-	key := fmt.Sprintf("%q", context) // maps print sorted
+	key := fmt.Sprintf("%q", context) // maps are printed sorted
 	known, ok := ix.contexts[key]
 	if !ok {
 		known, ix.contexts[key] = context, context
@@ -85,15 +85,15 @@ func (ix *Index) shared(context map[string]string) map[string]string {
 	return known
 }
 
-// candidate is a run that may be an answer.
+// candidate is a run that may be in the answer.
 type candidate struct {
 	similarity int
 	rank       int // of its commit
 	*indexed
 }
 
-// References are the answer to the query, whose centre has to be the index's.
-// Several may ask at the same time, while no run is added.
+// References answers the query, whose centre must be the index's. It is safe for concurrent use
+// while no run is added.
 func (ix *Index) References(q Query) ([]run.Summary, error) {
 	q, err := q.Normal()
 	if err != nil {
@@ -118,7 +118,7 @@ func (ix *Index) References(q Query) ([]run.Summary, error) {
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// ordered are the runs in the order of a query's answer.
+// ordered returns the runs in the order of a query's answer.
 func ordered(found []candidate) []run.Summary {
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(

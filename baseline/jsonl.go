@@ -13,20 +13,19 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// ReadJSONL reads a history: one record of format apkgate.run/1 a line, empty
-// lines between them allowed. A file that is one record over many lines is read
-// too, and so is either as gzip or zstd, recognised by their first bytes.
+// ReadJSONL reads a history: one record of format apkgate.run/1 per line, with empty lines allowed
+// between them. A file with one record over many lines is read too, and so are both as gzip or
+// zstd, recognized by their first bytes.
 //
-// An error names the line on which it is, and ends the sequence, but for a
-// DamagedRun: that is a line after the first record which is none. A record has
-// at most run.MaxBytes; a compressed file that expands as no history does is
-// refused. A record that is not what its checksum says is an error too. Memory is
-// bounded by one record. Reading it a second time yields what is left of r.
+// An error names its line, and ends the sequence, except a DamagedRun, which is an invalid line
+// after the first record. A record has at most run.MaxBytes; a compressed file that expands further
+// than any history is rejected. A record that does not match its checksum is an error too. Memory
+// is limited to one record. Ranging over the sequence again yields the rest of r.
 func ReadJSONL(r io.Reader) iter.Seq2[run.Run, error] { return ReadCheckedJSONL(r, nil) }
 
-// ReadCheckedJSONL is ReadJSONL, and adds to unchecked, where that is not nil, the records
-// of a plain file that bear no checksum: in those, a digit that changed is another digit.
-// Compressed files have checksums of their own.
+// ReadCheckedJSONL is ReadJSONL, and adds to unchecked, if not nil, the number of records of a
+// plain file without a checksum: there a changed digit goes undetected. Compressed files have
+// checksums of their own.
 func ReadCheckedJSONL(r io.Reader, unchecked *int) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		plain, packed, err := expand(r)
@@ -52,14 +51,14 @@ func ReadCheckedJSONL(r io.Reader, unchecked *int) iter.Seq2[run.Run, error] {
 	}
 }
 
-// recordReader cuts a history into records.
+// recordReader splits a history into records.
 type recordReader struct {
 	in      *bufio.Reader
 	line    int    // number of the last line read
-	buf     []byte // the record at hand
-	started bool   // the first record has been seen
-	sound   int    // how many could be read
-	// unchecked is how many of them bear no checksum.
+	buf     []byte // the present record
+	started bool   // the first record has been read
+	sound   int    // number of valid records
+	// unchecked is how many of them have no checksum.
 	unchecked int
 }
 
@@ -106,7 +105,7 @@ func (rr *recordReader) next() (run.Run, error) {
 	return r, err
 }
 
-// readLine appends the next line to buf. It returns io.EOF where there is none.
+// readLine appends the next line to buf. It returns io.EOF at the end.
 func (rr *recordReader) readLine() error {
 	for start := true; ; start = false {
 		part, err := rr.in.ReadSlice('\n')
@@ -128,7 +127,7 @@ func (rr *recordReader) readLine() error {
 	}
 }
 
-// readRest appends all that is left: the file is one record over many lines.
+// readRest appends the rest: the file is one record over many lines.
 func (rr *recordReader) readRest() error {
 	room := int64(run.MaxBytes - len(rr.buf) + 1)
 	out := bytes.NewBuffer(rr.buf)
@@ -142,8 +141,8 @@ func (rr *recordReader) readRest() error {
 	return nil
 }
 
-// opens reports whether the line opens more objects and arrays than it closes,
-// as the first line of a record over many lines does.
+// opens reports whether the line opens more objects and arrays than it closes, as the first line of
+// a record over many lines does.
 func opens(line []byte) bool {
 	depth, inString, escaped := 0, false, false
 	for _, c := range line {
@@ -164,7 +163,7 @@ func opens(line []byte) bool {
 	return depth > 0
 }
 
-// decode reads a record that begins on the given line.
+// decode decodes a record that begins on the given line.
 func decode(data []byte, line int) (run.Run, error) {
 	if c := bytes.TrimSpace(data)[0]; c != '{' {
 		return run.Run{}, fmt.Errorf("line %d: starts with %q, want a JSON object {\"format\":%q, …}", line, c, run.Format)
@@ -183,7 +182,7 @@ func decode(data []byte, line int) (run.Run, error) {
 	return run.Run{}, fmt.Errorf("line %d: %w", line, err)
 }
 
-// WriteJSONL writes the runs as JSON Lines, each with its checksum, and returns how many.
+// WriteJSONL writes the runs as JSON Lines, each with its checksum, and returns their number.
 func WriteJSONL(w io.Writer, runs iter.Seq2[run.Run, error]) (n int, err error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	for r, err := range runs {

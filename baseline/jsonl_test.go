@@ -25,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// line is a record as one line, by hand.
+// line returns a record as one line, by hand.
 func line(id string) string {
 	return `{"format":"apkgate.run/1","id":"` + id + `","app":{"package":"org.example.mail"},"scenario":"open",` +
 		`"context":{"sdk":"4.1"},"status":"complete","warnings":[],"iterations":[{"metrics":{"frames.count":10}}]}` + "\n"
@@ -142,8 +142,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestReadJSONLIsBounded reads inputs that are far larger than a record may be,
-// and looks at the memory that they cost.
+// TestReadJSONLIsBounded reads inputs that are far larger than a record may be, and checks the
+// memory used.
 func TestReadJSONLIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a gigabyte, which the race detector takes minutes for")
@@ -183,7 +183,7 @@ func TestReadJSONLIsBounded(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
-		// Growing a buffer to 64 MiB costs a few times that in all.
+		// Growing a buffer to 64 MiB allocates a few times that in total.
 		if used := after.TotalAlloc - before.TotalAlloc; used > 10*run.MaxBytes {
 			t.Errorf("%s: %d MiB allocated", test.name, used>>20)
 		}
@@ -211,12 +211,12 @@ func TestWriteJSONL(t *testing.T) {
 	}
 }
 
-// unsealed is a file of runs without its checksums.
+// unsealed returns a file of runs without its checksums.
 func unsealed(text string) string {
 	return regexp.MustCompile(`,"crc32c":"[0-9a-f]{8}"}\n`).ReplaceAllString(text, "}\n")
 }
 
-// unpack expands data by what its name says, not by its first bytes.
+// unpack expands data by its file name, not by its first bytes.
 func unpack(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	var r io.Reader = bytes.NewReader(data)
@@ -293,8 +293,8 @@ func TestReferencesOfAnIndex(t *testing.T) {
 	}
 }
 
-// FuzzReadJSONL: what can be read can be written and read again, and comes back
-// the same; nothing else is more than an error of one line.
+// FuzzReadJSONL: what can be read can be written and read again unchanged; everything else is an
+// error of one line.
 func FuzzReadJSONL(f *testing.F) {
 	f.Add([]byte(line("a") + line("b")))
 	f.Add([]byte(pretty))
@@ -345,8 +345,8 @@ func digest(t *testing.T, r run.Run) string {
 	return fmt.Sprint(r.ID, " ", d)
 }
 
-// TestNoFlipMisleadsInAFileOfRuns flips single bits of an exported history: what is read
-// without an error is what was written, in plain text as in compressed files.
+// Single bits of an exported history are flipped: what is read without an error is what was
+// written, in plain text and in compressed files.
 func TestNoFlipMisleadsInAFileOfRuns(t *testing.T) {
 	runs, flips := 20, 60
 	if os.Getenv("APKGATE_FULL") != "" {
@@ -386,7 +386,7 @@ func TestNoFlipMisleadsInAFileOfRuns(t *testing.T) {
 			data[at] ^= 1 << random.IntN(8)
 			var got []run.Run
 			var failed error
-			unchecked := 0 // which the command says
+			unchecked := 0 // which the command reports
 			for r, err := range baseline.ReadCheckedJSONL(bytes.NewReader(data), &unchecked) {
 				if err != nil {
 					failed = err

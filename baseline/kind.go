@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// Kind is a way to keep histories, which is told by how their addresses begin.
+// Kind is a kind of store, identified by how its addresses begin.
 type Kind struct {
-	// Schemes begin the addresses, such as "branch:"; none where an address is the
-	// path of a file on this computer, which is what any other address is taken for.
+	// Schemes begin the addresses, such as "branch:"; none for the kind whose addresses are paths
+	// of files on this computer, which is used for any other address.
 	Schemes []string
-	// Form shows what an address looks like: "branch:REMOTE#BRANCH".
+	// Form shows the form of an address: "branch:REMOTE#BRANCH".
 	Form string
-	// Open opens the history at an address, making it where there is none and that
-	// is asked for.
+	// Open opens the history at an address, and creates it if there is none and that is requested.
 	Open func(ctx context.Context, address string, o Opening) (Store, error)
 	// ReadOnly is why nothing can be written into such a history; "" where it can.
 	ReadOnly string
@@ -22,13 +21,13 @@ type Kind struct {
 	Shown func(address string) string
 }
 
-// Opening is how a history is opened. A kind passes over what it has no use for.
+// Opening are the options of opening a history. A kind ignores those that it does not use.
 type Opening struct {
-	ReadOnly bool                         // nothing is to be changed in it
+	ReadOnly bool                         // change nothing in it
 	Now      func() time.Time             // dates runs and marks
-	Waiting  func(what string, why error) // is told what takes so long
+	Waiting  func(what string, why error) // is called with what takes long
 	WorkDir  string                       // a folder of the user's repository; "": the current one
-	Copies   string                       // the folder for local copies of what is elsewhere
+	Copies   string                       // the folder for local copies of remote histories
 }
 
 // Has reports whether an address is of this kind by how it begins.
@@ -41,10 +40,10 @@ func (k Kind) Has(address string) bool {
 	return false
 }
 
-// Shared reports whether others keep their runs there too: it is of no file here.
+// Shared reports whether others may use the same history: it is not a local file.
 func (k Kind) Shared() bool { return len(k.Schemes) > 0 }
 
-// Show is the address without a password.
+// Show returns the address without a password.
 func (k Kind) Show(address string) string {
 	if k.Shown == nil {
 		return address

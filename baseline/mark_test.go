@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// TestMarksAreDatedInTheirOrder: a mark that a store dates comes after those that
-// the runs have, and one that was made elsewhere keeps its time.
+// A mark dated by the store comes after those that the runs have, and one from elsewhere keeps its
+// time.
 func TestMarksAreDatedInTheirOrder(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	elsewhere := noon.Add(-time.Hour).In(time.FixedZone("", 3600))

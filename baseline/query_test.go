@@ -29,7 +29,7 @@ func referencesAmong(runs []run.Run, q baseline.Query) ([]run.Summary, error) {
 	return ix.References(q)
 }
 
-// Runs that differ in their id only are as many runs; the same run again is not.
+// Runs that differ in their id only are different runs; the same run again is not.
 func TestAnIndexGoesByID(t *testing.T) {
 	var runs []run.Run
 	for i := range 40 {

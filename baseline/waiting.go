@@ -2,15 +2,15 @@ package baseline
 
 import "time"
 
-// WaitUntold is for how long a store waits without saying so.
+// WaitUntold is how long a store waits without reporting it.
 const WaitUntold = time.Second
 
-// Waiting is told what a store waits for, with how long it will at most, and why; nil is
-// nobody. It may be called from a goroutine of its own.
+// Waiting is called with what a store waits for, including the timeout, and why; nil is never
+// called. It may be called from its own goroutine.
 type Waiting func(what string, why error)
 
-// Soon tells it once WaitUntold is over, or sooner where that is all the time there is,
-// unless stop is called before.
+// Soon calls it after WaitUntold, or earlier where the timeout is shorter, unless stop is called
+// before.
 func (w Waiting) Soon(atMost time.Duration, what string, why error) (stop func()) {
 	if w == nil {
 		return func() {}

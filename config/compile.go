@@ -1,20 +1,20 @@
 package config
 
-// Compilations of the app's code before it is measured.
+// How the app's code is compiled before measuring.
 const (
-	CompileProfile = "speed-profile" // ahead of time, what its profile names
+	CompileProfile = "speed-profile" // ahead of time, as far as its profile names it
 	CompileSpeed   = "speed"         // ahead of time, all of it
 	CompileVerify  = "verify"        // not ahead of time
 	CompileNone    = "none"          // as it was installed
 )
 
-// Compilations are all of them.
+// Compilations returns all of them.
 func Compilations() []string {
 	return []string{CompileProfile, CompileSpeed, CompileVerify, CompileNone}
 }
 
-// compilations fills in how each scenario's app is compiled that doesn't say. A
-// Macrobenchmark sees to that itself.
+// compilations fills in the compilation of scenarios that don't set it. A Macrobenchmark compiles
+// the app itself.
 func (c *Config) compilations() {
 	how := CompileProfile
 	if c.Energy.Measured() {
@@ -27,14 +27,14 @@ func (c *Config) compilations() {
 	}
 }
 
-// What tells of frames.
+// The source of frames.
 const (
-	FramesAuto  = "auto"  // what tells most of how long they took
+	FramesAuto  = "auto"  // the most detailed source of how long they took
 	FramesShown = "shown" // the compositor's record of the buffers that it showed
 )
 
-// What is measured of the memory of an app that ends with its test.
+// How memory is measured for an app that ends with its test.
 const (
 	MemoryRSS = "rss" // what the kernel counts
-	MemoryPSS = "pss" // and what the system adds up, while the test runs
+	MemoryPSS = "pss" // and what the system sums up, while the test runs
 )

@@ -5,37 +5,45 @@ import (
 	"time"
 )
 
-// What happens where a device is not as it should be.
+// What to do with a device that is not as it should be.
 const (
-	PolicyWarn   = "warn"   // it is measured all the same, with a warning
-	PolicyRefuse = "refuse" // nothing is measured on it
+	PolicyWarn   = "warn"   // measure anyway, with a warning
+	PolicyRefuse = "refuse" // measure nothing on it
 )
 
-// When a device's fixed performance mode is turned on.
+// When to turn on a device's fixed performance mode.
 const (
 	PerformanceNever  = "never"
 	PerformanceAuto   = "auto"   // where the device has one, and no energy is measured
-	PerformanceAlways = "always" // also beside energy; that a device has none is told
+	PerformanceAlways = "always" // also with energy; a device without the mode is reported
 )
 
-// Conditions say how a device is held still while it is measured on, and what happens where
-// it can't be.
+// Conditions are how a device is kept in a constant state while it is measured, and what to do
+// where that is impossible.
 type Conditions struct {
-	// What happens where a device is not fit to measure on, or can't be held still: warn measures all the same, and says so in the run; refuse measures nothing on it and ends with exit status 3.
+	// What to do with a device that is not fit to measure on, or can't be kept in a constant state:
+	// warn measures anyway, with a warning in the run; refuse measures nothing on it and ends with
+	// exit status 3.
 	Policy string `yaml:"policy,omitempty" jsonschema:"enum=warn,enum=refuse,default=warn"`
-	// Hold the clocks of CPU and GPU at a rate that the device can keep up (Android 11 and later, where its maker has built that in): auto does where the device has it and no energy is measured, always also beside energy, never nowhere. Runs with and without it are not alike: a phone that has it begins a new history.
+	// Fix the clocks of CPU and GPU at a rate that the device can sustain (Android 11 and later,
+	// where its maker supports it): auto where the device supports it and no energy is measured,
+	// always also with energy, never nowhere. Runs with and without it are not comparable: a phone
+	// that has it begins a new history.
 	FixedPerformance string `yaml:"fixed-performance,omitempty" jsonschema:"enum=never,enum=auto,enum=always,default=auto"`
-	// Let Android compile apps in the background meanwhile. Without it, it may not (Android 14 and later).
+	// Let Android compile apps in the background during a run. Without it, it may not (Android 14
+	// and later).
 	BackgroundDexopt bool `yaml:"background-dexopt,omitempty" jsonschema:"default=false"`
-	// How bright the screen is, such as 40%. Without it, as it was last set by hand. The light of the room changes nothing either way.
+	// The brightness of the screen, such as 40%. Without it, as last set by hand. The ambient light
+	// changes nothing in either case.
 	Brightness Fraction `yaml:"brightness,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
 	// By how many degrees the screen is turned. Without it, it stays as it is when the run begins.
 	Rotation *int `yaml:"rotation,omitempty" jsonschema:"enum=0,enum=90,enum=180,enum=270"`
-	// How long a device is waited for that is still busy before anything is measured, such as after its start; 0s does not look.
+	// How long to wait for a device that is still busy, such as after its start, before anything is
+	// measured; 0s does not wait.
 	IdleWithin time.Duration `yaml:"idle-within" jsonschema:"default=1m"`
 }
 
-// Refuses reports whether nothing is measured on a device that is not as it should be.
+// Refuses reports whether a device that is not as it should be is not measured at all.
 func (c Conditions) Refuses() bool { return c.Policy == PolicyRefuse }
 
 func (d *decoder) conditions(c *Conditions) reader {

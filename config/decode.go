@@ -13,10 +13,10 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// maxItems bounds every list and every mapping of free keys.
+// maxItems limits every list and every mapping of free keys.
 const maxItems = 1000
 
-// reader decodes one value into the place that it was made for.
+// reader decodes one value into its destination.
 type reader func(n *node, path string)
 
 // field is one key that a mapping may have.
@@ -75,8 +75,8 @@ func (d *decoder) unknownKeys(n *node, path string, allowed []string) {
 	}
 }
 
-// exactlyOne reports a mapping that has none or several of the keys. One that has
-// none but an unknown key has been told enough: it is probably misspelt.
+// exactlyOne reports a mapping that has none or several of the keys. Where it has none but an
+// unknown key, nothing more is reported: that key is probably misspelt.
 func (d *decoder) exactlyOne(n *node, path string, keys []string, others ...string) {
 	var have []string
 	misspelt := false
@@ -115,7 +115,7 @@ func (d *decoder) list(least int, item reader) reader {
 	}
 }
 
-// word decodes one text more of a list.
+// word decodes one more text of a list.
 func (d *decoder) word(dst *[]string, r rule) reader {
 	return func(n *node, path string) {
 		var s string
@@ -143,7 +143,7 @@ func (d *decoder) set(dst *[]string, least int, item func(*string) reader) reade
 	})
 }
 
-// text decodes a YAML string that keeps to the rule.
+// text decodes a YAML string that follows the rule.
 func (d *decoder) text(dst *string, r rule) reader {
 	return func(n *node, path string) {
 		switch {
@@ -157,8 +157,7 @@ func (d *decoder) text(dst *string, r rule) reader {
 	}
 }
 
-// looseText decodes any scalar as the text that the file has: a version 5.10
-// stays "5.10".
+// looseText decodes any scalar as its text in the file: a version 5.10 stays "5.10".
 func (d *decoder) looseText(dst *string, r rule) reader {
 	return func(n *node, path string) {
 		if n.kind != yaml.ScalarNode || n.tag == "!!null" || !r.ok(n.text) {
@@ -246,7 +245,7 @@ func decimal(n *node) (float64, bool) {
 	return v, err == nil
 }
 
-// percent reads 5% or 0.05.
+// percent parses 5% or 0.05.
 func percent(n *node) (float64, bool) {
 	if n.tag == "!!str" && percentPattern.MatchString(n.text) {
 		v, err := strconv.ParseFloat(strings.TrimSuffix(n.text, "%"), 64)
@@ -255,7 +254,7 @@ func percent(n *node) (float64, bool) {
 	return decimal(n)
 }
 
-// fraction decodes a share of at most one. Where zero is set, 0 is one too.
+// fraction decodes a share of at most one. If zero is set, 0 is allowed.
 func (d *decoder) fraction(dst *Fraction, zero bool) reader {
 	return func(n *node, path string) {
 		v, ok := percent(n)

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Device is one device to measure on, or several that are alike. Exactly one of
-// Serial, Address, Simulated and the labs' descriptions is set.
+// Device is one device to measure on, or several identical ones. Exactly one of Serial, Address,
+// Simulated, AVD, Genymotion and GenymotionSaaS is set.
 type Device struct {
 	// The serial of a connected device, as adb devices prints it.
 	Serial string `yaml:"serial,omitempty" jsonschema:"minLength=1,maxLength=200"`
@@ -21,29 +21,33 @@ type Device struct {
 	Address string `yaml:"address,omitempty" jsonschema:"minLength=3,maxLength=300"`
 	// The profile of a simulated device.
 	Simulated string `yaml:"simulated,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// One that a lab boots.
+	// A device that a lab boots.
 	Labs `yaml:",inline"`
-	// What reports call the device. Without it, its serial, address or profile, or what it is booted from.
+	// The device's name in reports. Without it, its serial, address or profile, or what it is
+	// booted from.
 	Name string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// How many such devices there are, called NAME #1, NAME #2 and so on: they share the work. For devices that are simulated or booted by apkgate.
+	// The number of such devices, called NAME #1, NAME #2 and so on, which share the work. For
+	// devices that are simulated or booted by apkgate.
 	Count int `yaml:"count,omitempty" jsonschema:"minimum=1,maximum=100,default=1"`
-	// Devices with the same profile are alike: they share the work, and one makes the runs of another that is lost. Without it, the device's name.
+	// Devices with the same profile are alike: they share the work, and one replaces another that
+	// is lost. Without it, the device's name.
 	Profile string `yaml:"profile,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// How full the battery says that it is, such as 80%. For devices that are booted by apkgate. Without it, as the device has it.
+	// The charge that the battery reports, such as 80%. For devices that are booted by apkgate.
+	// Without it, the device's own.
 	Battery Fraction `yaml:"battery,omitempty"`
 	// The networks of this device, instead of the list of the file.
 	Networks []string `yaml:"networks,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
-	// Context properties of this device alone; they win over context.extra.
+	// Context properties of this device only; they take precedence over context.extra.
 	Context map[string]string `yaml:"context,omitempty"`
 }
 
-// BatteryPercent is the charge that the device is to show, in per cent; 0: as it has it.
+// BatteryPercent returns the charge that the device should report, in per cent; 0: its own.
 func (d Device) BatteryPercent() int { return int(math.Round(100 * float64(d.Battery))) }
 
 // Booted reports whether apkgate boots the device.
 func (d Device) Booted() bool { return d.Virtual().Kind != "" }
 
-// Stations are the names of the devices that it stands for.
+// Stations returns the names of the devices that it stands for.
 func (d Device) Stations() []string {
 	name := d.name()
 	if d.Count <= 1 {
@@ -56,13 +60,13 @@ func (d Device) Stations() []string {
 	return names
 }
 
-// ProfileName is the profile under which the device shares the work with others.
+// ProfileName returns the profile under which the device shares the work with others.
 func (d Device) ProfileName() string { return cmp.Or(d.Profile, d.name()) }
 
 func (d Device) name() string { return cmp.Or(d.Name, d.source()) }
 
-// waysToDevices are the keys of which a device has exactly one.
-var waysToDevices = append([]string{"serial", "address", "simulated"}, labKeys...)
+// connectionKeys are the keys of which a device has exactly one.
+var connectionKeys = append([]string{"serial", "address", "simulated"}, labKeys...)
 
 func (d *decoder) device(c *Config) reader {
 	names, ways := map[string]int{}, map[string]int{}
@@ -83,7 +87,7 @@ func (d *decoder) device(c *Config) reader {
 		})...) {
 			return
 		}
-		d.exactlyOne(n, path, waysToDevices, "name", "count", "profile", "battery", "networks", "context")
+		d.exactlyOne(n, path, connectionKeys, "name", "count", "profile", "battery", "networks", "context")
 		d.once(ways, dev.Serial, n, "serial", path, "device with the serial")
 		d.once(ways, dev.Address, n, "address", path, "device with the address")
 		if dev.Name == "" {
@@ -98,13 +102,13 @@ func (d *decoder) device(c *Config) reader {
 	}
 }
 
-// source names the device by what it is reached or booted by.
+// source names the device by how it is reached or booted.
 func (d Device) source() string {
 	v := d.Virtual()
 	return d.Serial + d.Address + d.Simulated + v.Existing + strings.TrimSpace(v.Model+" "+v.Android)
 }
 
-// onlyOfVirtual reports keys that say nothing of a device that is there.
+// onlyOfVirtual reports keys that have no meaning for an existing device.
 func (d *decoder) onlyOfVirtual(dev Device, n *node, path string) {
 	if at := n.find("battery"); at != nil && (!dev.Booted() || dev.Virtual().Phone) && dev.source() != "" {
 		d.at(at, join(path, "battery"), "the battery is set only of virtual devices, which apkgate boots: remove the key")
@@ -118,18 +122,17 @@ func (d *decoder) onlyOfVirtual(dev Device, n *node, path string) {
 	}
 }
 
-// likeness is what a device says that all of its profile have to, and where the first
-// of them stands.
+// likeness is what all devices of a profile have in common, and the line of the first of them.
 type likeness struct {
 	kind, details string
 	networks      []string
 	context       map[string]string
 	line          int
-	asked         bool // to be like others, by the key profile
+	asked         bool // shared explicitly, by the key profile
 }
 
-// alike reports a device that is unlike another of its profile: a run must not depend
-// on which of them made it.
+// alike reports a device that differs from another of its profile: a run must not depend on which
+// of them made it.
 func (d *decoder) alike(profiles map[string]likeness, dev Device, n *node, path string) {
 	name := dev.ProfileName()
 	if name == "" {
@@ -153,7 +156,7 @@ func (d *decoder) alike(profiles map[string]likeness, dev Device, n *node, path 
 		unlike = "they have different contexts"
 	}
 	if unlike == "" || !its.asked && !first.asked {
-		return // two of one name are told already
+		return // equal names are already reported
 	}
 	at := n
 	if key := n.find("profile"); key != nil {
@@ -166,8 +169,7 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// kind is what sort of device it is: connected ones are of one kind, however adb
-// reaches them.
+// kind returns the kind of device: connected ones are of one kind, however adb reaches them.
 func (d Device) kind() string {
 	if d.Simulated != "" {
 		return "simulated"
@@ -175,7 +177,7 @@ func (d Device) kind() string {
 	return cmp.Or(d.Virtual().Kind, "connected")
 }
 
-// details are the words by which a device is simulated or booted, "" of a connected one.
+// details describes how a device is simulated or booted, "" for a connected one.
 func (d Device) details() string {
 	return fmt.Sprint(d.Simulated, d.Virtual(), d.BatteryPercent())
 }
@@ -193,13 +195,13 @@ func (d *decoder) profile(dst *string) reader {
 	}
 }
 
-// charge decodes how full a battery is, in whole per cent.
+// charge decodes the charge of a battery, in whole per cent.
 func (d *decoder) charge(dst *Fraction) reader {
 	return func(n *node, path string) {
 		var share Fraction
 		d.fraction(&share, false)(n, path)
 		if share == 0 {
-			return // told
+			return // already reported
 		}
 		if whole := math.Round(100 * float64(share)); whole < 1 || math.Abs(whole-100*float64(share)) > 1e-9 {
 			d.at(n, path, "want whole per cent from 1%% to 100%%, got %s", describe(n))

@@ -21,7 +21,7 @@ func readDocs(t *testing.T) string {
 	return string(src)
 }
 
-// The example of the documentation is a file that Load and the schema take.
+// The example in the documentation is valid for Load and for the schema.
 func TestDocumentedExampleIsValid(t *testing.T) {
 	_, rest, _ := strings.Cut(readDocs(t), "```yaml\n")
 	example, _, found := strings.Cut(rest, "```\n")
@@ -36,7 +36,7 @@ func TestDocumentedExampleIsValid(t *testing.T) {
 	}
 }
 
-// The example of the document on farms is one, too.
+// So is the example in the document on farms.
 func TestDocumentedFarmIsValid(t *testing.T) {
 	src, err := os.ReadFile("../docs/farms.md")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestDocumentedFarmIsValid(t *testing.T) {
 	}
 }
 
-// docsSections are where the documentation has the keys of each type.
+// docsSections are the headings under which each type's keys are documented.
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
 	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
@@ -74,8 +74,7 @@ var docsSections = map[string]string{
 	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }
 
-// Every key stands in its section's table, with the default, the bounds and the
-// words that the schema has.
+// Every key is in its section's table, with the default, the bounds and the words of the schema.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	var s struct {
 		Properties map[string]any
@@ -143,7 +142,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 }
 
-// sectionOf is the text from a heading to the next one.
+// sectionOf returns the text from a heading to the next one.
 func sectionOf(docs, heading string) string {
 	_, rest, _ := strings.Cut(docs, "\n"+heading+"\n")
 	if end := strings.Index(rest, "\n#"); end >= 0 {

@@ -2,8 +2,8 @@ package config
 
 import "time"
 
-// Farm is a device farm: it takes APKs and gives back a folder or logs. Exactly one of
-// firebase, aws and browserstack says whose.
+// Farm configures a device farm: it takes APKs and returns a folder or logs. Exactly one of
+// firebase, aws and browserstack is set.
 type Farm struct {
 	// Firebase Test Lab.
 	Firebase *Firebase `yaml:"firebase,omitempty"`
@@ -11,25 +11,28 @@ type Farm struct {
 	AWS *AWS `yaml:"aws,omitempty"`
 	// BrowserStack App Automate.
 	BrowserStack *BrowserStack `yaml:"browserstack,omitempty"`
-	// How many minutes a test may take on a device; AWS Device Farm gives no less than 5.
+	// How many minutes a test may take on a device; at least 5 on AWS Device Farm.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=45,default=10"`
-	// How many rounds are under way at once, each with a matrix, a run or a build of either build; or how many of those for runs alone.
+	// How many rounds run at the same time, each with a matrix, a run or a build of either build;
+	// or how many of those for single runs.
 	Parallel int `yaml:"parallel,omitempty" jsonschema:"minimum=1,maximum=20,default=3"`
-	// What a command may cost at most, in US dollars: one whose runs, or rounds of a comparison, could cost more is refused before anything is started. Not for a farm that is not paid for by the minute.
+	// The largest cost of a command, in US dollars: one whose runs, or rounds of a comparison,
+	// could cost more is rejected before anything is started. Not for a farm that does not bill by
+	// the minute.
 	MaxUSD float64 `yaml:"max-usd,omitempty" jsonschema:"minimum=0.01,maximum=10000"`
 }
 
-// waysToFarms are the keys of which a farm has exactly one.
-var waysToFarms = []string{"firebase", "aws", "browserstack"}
+// farmKeys are the keys of which a farm has exactly one.
+var farmKeys = []string{"firebase", "aws", "browserstack"}
 
-// Within is the longest that a test may take on a device.
+// Within returns the longest duration of a test on a device.
 func (f Farm) Within() time.Duration { return time.Duration(f.Minutes) * time.Minute }
 
-// Firebase is Firebase Test Lab as a project uses it.
+// Firebase is a project's Firebase Test Lab.
 type Firebase struct {
 	// The id of the project, as gcloud projects list prints it.
 	Project string `yaml:"project" jsonschema:"required"`
-	// The bucket for the results. Without it, the one that Test Lab keeps for the project.
+	// The bucket for the results. Without it, Test Lab's own bucket of the project.
 	Bucket string `yaml:"bucket,omitempty"`
 	// The devices to measure on, each in every matrix.
 	Devices []FarmDevice `yaml:"devices" jsonschema:"required,minItems=1,maxItems=20"`
@@ -43,13 +46,13 @@ type FarmDevice struct {
 	Version string `yaml:"version" jsonschema:"required"`
 }
 
-// AWS is AWS Device Farm as a project uses it.
+// AWS is a project's AWS Device Farm.
 type AWS struct {
 	// The ARN of the project, as aws devicefarm list-projects prints it.
 	Project string `yaml:"project" jsonschema:"required"`
 	// The devices to measure on, each in every run.
 	Devices []AWSDevice `yaml:"devices" jsonschema:"required,minItems=1,maxItems=20"`
-	// Use the slots that the account rents by the month, and count no price for them.
+	// Use the slots that the account rents by the month, and count no cost for them.
 	Unmetered bool `yaml:"unmetered,omitempty" jsonschema:"default=false"`
 }
 
@@ -61,14 +64,15 @@ type AWSDevice struct {
 	Version string `yaml:"version" jsonschema:"required"`
 }
 
-// leastAWSMinutes are the fewest that AWS Device Farm gives a test.
+// leastAWSMinutes is the shortest limit that AWS Device Farm accepts for a test.
 const leastAWSMinutes = 5
 
-// BrowserStack is BrowserStack App Automate: who uses it is in the environment.
+// BrowserStack is BrowserStack App Automate: the credentials are in the environment.
 type BrowserStack struct {
 	// The devices to measure on, each in every build.
 	Devices []BrowserStackDevice `yaml:"devices" jsonschema:"required,minItems=1,maxItems=20"`
-	// How many minutes of devices a command may take at most, since the plan is paid for and not the minute: one that could take more is refused before anything is started.
+	// How many device minutes a command may take at most, as the plan is paid and not the minute:
+	// one that could take more is rejected before anything is started.
 	MaxMinutes int `yaml:"max-minutes" jsonschema:"required,minimum=1,maximum=100000"`
 }
 
@@ -80,7 +84,7 @@ type BrowserStackDevice struct {
 	Version string `yaml:"version" jsonschema:"required"`
 }
 
-// mostFarmDevices bounds the devices of a matrix.
+// mostFarmDevices limits the devices of a matrix.
 const mostFarmDevices = 20
 
 func (d *decoder) farm(dst **Farm) reader {
@@ -97,7 +101,7 @@ func (d *decoder) farm(dst **Farm) reader {
 		) {
 			return
 		}
-		d.exactlyOne(n, path, waysToFarms, "minutes", "parallel", "max-usd")
+		d.exactlyOne(n, path, farmKeys, "minutes", "parallel", "max-usd")
 		if f.AWS != nil && f.Minutes < leastAWSMinutes {
 			d.at(n.find("minutes"), join(path, "minutes"), "AWS Device Farm gives a test %d minutes at least, got %d", leastAWSMinutes, f.Minutes)
 		}
@@ -163,7 +167,7 @@ func (d *decoder) fewDevices(n *node, path string, devices int) {
 	}
 }
 
-// farmDevice decodes a device of a farm, whose names keep to the rule.
+// farmDevice decodes a device of a farm, whose names follow the rule.
 func (d *decoder) farmDevice(names rule, add func(model, version string)) reader {
 	lines := map[string]int{}
 	return func(n *node, path string) {

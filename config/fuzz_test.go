@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Whatever the file holds, Load either reads it or says where in it the trouble
-// is, in text that a terminal can show; and what it reads it reads again.
+// Whatever the file contains, Load either decodes it or says where the problem is, in printable
+// text; and what it decodes can be encoded and decoded again.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"testdata/wrong/*.yml", "testdata/valid/*.yml"} {
 		files, _ := filepath.Glob(pattern)

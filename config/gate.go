@@ -10,12 +10,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// gate decodes the policy. The preset comes first: the other keys' defaults are
-// its.
+// gate decodes the policy. The preset comes first, as it determines the other keys' defaults.
 func (d *decoder) gate(c *Config) reader {
 	return func(n *node, path string) {
 		catalogue, err := c.Catalogue()
-		if err != nil { // a metric's name is wrong, which is told where it stands
+		if err != nil { // an invalid metric's name is reported at its own place
 			catalogue = metric.Default()
 		}
 		if preset := n.find("preset"); preset != nil && preset.text == gate.PresetDune {
@@ -35,7 +34,7 @@ func (d *decoder) gate(c *Config) reader {
 			may("min-effect", d.minEffect(g)),
 			may("summary", oneOf(d, &g.Summary, run.Median, run.Mean)),
 			may("metrics", func(n *node, path string) {
-				g.Metrics = nil // not beside those of the preset
+				g.Metrics = nil // replace those of the preset
 				d.set(&g.Metrics, 1, d.gatedMetric(catalogue))(n, path)
 			}),
 			may("fail-on", oneOf(d, &g.FailOn, gate.FailOns()...)),
@@ -68,7 +67,7 @@ func (d *decoder) minEffect(g *Gate) reader {
 	}
 }
 
-// duneOnly decodes an option of the preset dune, which alone does what is said.
+// duneOnly decodes an option of the preset dune, which no other preset has.
 func duneOnly[T ~string](d *decoder, g *Gate, dst *T, does string, allowed []T) reader {
 	return func(n *node, path string) {
 		if g.Preset != gate.PresetDune {
@@ -103,7 +102,7 @@ func (d *decoder) knownMetric(dst *string, catalogue *metric.Catalogue) reader {
 	}
 }
 
-// shown bounds a list of names in a message.
+// shown limits a list of names in a message.
 func shown(names []string) []string {
 	const most = 30
 	if len(names) <= most {
@@ -177,7 +176,7 @@ func cellText(t Threshold) string {
 	return fmt.Sprintf("%s of the event %q", prose.Short(t.Metric), prose.Short(t.Event))
 }
 
-// budget decodes an absolute limit in the metric's unit; that of a ratio is a share.
+// budget decodes an absolute limit in the metric's unit; for a ratio it is a share.
 func (d *decoder) budget(dst **float64, m metric.Metric) reader {
 	return func(n *node, path string) {
 		if m.Ratio {
@@ -197,7 +196,7 @@ func (d *decoder) budget(dst **float64, m metric.Metric) reader {
 	}
 }
 
-// thresholdSense reports a threshold that says nothing or contradicts itself.
+// thresholdSense reports a threshold that sets nothing or contradicts itself.
 func (d *decoder) thresholdSense(n *node, path string, t Threshold) {
 	limits := false
 	for _, key := range []string{"min-change", "outlier-factor", "max", "min"} {

@@ -10,7 +10,7 @@ import (
 )
 
 // Without a configuration the gate is its preset, number for number.
-func TestPolicyOfDefaultsIsThePreset(t *testing.T) {
+func TestDefaultPolicyIsThePreset(t *testing.T) {
 	for _, preset := range gate.Presets() {
 		want, ok := gate.PolicyOf(preset)
 		if !ok {

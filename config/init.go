@@ -13,8 +13,7 @@ import (
 // SchemaURL is where editors find the JSON Schema of apkgate.yml.
 const SchemaURL = "https://raw.githubusercontent.com/apkgate/apkgate/main/docs/apkgate.schema.json"
 
-// InitOptions fill in a new file. What is left empty stands there as an example
-// to change, or as a comment.
+// InitOptions are the values of a new file. Empty ones become an example to change, or a comment.
 type InitOptions struct {
 	Package  string // com.example.app
 	APK      string // the path of the APK, relative to the file
@@ -25,14 +24,14 @@ type InitOptions struct {
 	TestPackage string
 	Class       string // the test class or class#method
 	Runner      string // of the tests; "" is the usual one
-	// Macrobenchmark says that the tests measure by themselves.
+	// Macrobenchmark is set where the tests measure by themselves.
 	Macrobenchmark bool
 	Devices        []Device
 	Networks       []string
 }
 
-// Init is a new, commented apkgate.yml. The error is a Problems where one of the
-// options is not allowed in such a file.
+// Init returns a new, commented apkgate.yml. The error is a Problems where one of the options is
+// not allowed in such a file.
 func Init(o InitOptions) ([]byte, error) {
 	o = o.withExamples()
 	var b bytes.Buffer
@@ -202,11 +201,11 @@ func (o InitOptions) networks(b *bytes.Buffer) {
 	}
 }
 
-// quote is the text as a YAML scalar.
+// quote returns the text as a YAML scalar.
 func quote(s string) string {
 	out, err := yaml.Marshal(s)
 	if err != nil || bytes.Count(out, []byte("\n")) != 1 {
-		return fmt.Sprintf("%q", s) // a text that Load refuses
+		return fmt.Sprintf("%q", s) // a text that Load rejects
 	}
 	return strings.TrimSuffix(string(out), "\n")
 }

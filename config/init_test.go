@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A file that init writes loads, suits the schema, and says what was asked for.
-func TestInitWritesWhatLoadReads(t *testing.T) {
+// A file that init writes loads, matches the schema, and has the options.
+func TestInitIsLoadable(t *testing.T) {
 	s := compiledSchema(t)
 	for name, o := range map[string]InitOptions{
 		"nothing asked": {},
@@ -56,8 +56,8 @@ func TestInitWritesWhatLoadReads(t *testing.T) {
 	}
 }
 
-// The devices that a new file offers can be taken as they stand there.
-func TestTheDevicesThatInitOffersAreAllowed(t *testing.T) {
+// The example devices of a new file are valid as they are.
+func TestInitDevicesAreValid(t *testing.T) {
 	src, err := Init(InitOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestInitChoosesTheWorkload(t *testing.T) {
 	}
 }
 
-// It is short enough to be read, and editors find the schema on its first line.
+// It is short, and editors find the schema on its first line.
 func TestInitIsReadable(t *testing.T) {
 	src, err := Init(InitOptions{})
 	if err != nil {
@@ -120,8 +120,8 @@ func TestInitIsReadable(t *testing.T) {
 	}
 }
 
-// A value that may not stand in the file is refused, and cannot add keys to it.
-func TestInitRefusesWhatLoadRefuses(t *testing.T) {
+// An invalid value is rejected, and can't add keys to the file.
+func TestInitRejectsWhatLoadRejects(t *testing.T) {
 	for _, o := range []InitOptions{
 		{Package: "mail"},
 		{Package: "com.example.mail\nstore: {sqlite: /tmp/x}"},

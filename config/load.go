@@ -14,12 +14,12 @@ import (
 // MaxBytes is the largest file that Load reads.
 const MaxBytes = 1 << 20
 
-// Options say what a configuration is read for.
+// Options are what a configuration is read for.
 type Options struct {
-	// Profiles are the names that devices[].simulated may have; nil: not checked.
+	// Profiles are the allowed values of devices[].simulated; nil: not checked.
 	Profiles []string
-	// GateOnly says that nothing will be collected, so that the file may leave
-	// its scenarios out.
+	// GateOnly is set where nothing will be collected, so that the file may leave out its
+	// scenarios.
 	GateOnly bool
 }
 
@@ -53,7 +53,7 @@ func readBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 
-// reason is the error without the path, which the problem names already.
+// reason returns the error without the path, which is already in the problem.
 func reason(err error) string {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -62,9 +62,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Load reads the configuration in src. name is the file's, for messages; the
-// paths in the result are joined to its folder. The error is a Problems that
-// holds all that is wrong, and then there is no configuration.
+// Load decodes the configuration in src. name is the file's, for messages; the paths in the result
+// are joined to its folder. The error is a Problems with all errors, and then there is no
+// configuration.
 func Load(name string, src []byte, opts Options) (*Config, error) {
 	d := &decoder{file: name, dir: filepath.Dir(name), opts: opts}
 	root := d.parse(src)
@@ -78,7 +78,7 @@ func Load(name string, src []byte, opts Options) (*Config, error) {
 	return c, nil
 }
 
-// parse reads the file's text as a tree; nil where there is nothing to decode.
+// parse parses the file's text as a tree; nil where there is nothing to decode.
 func (d *decoder) parse(src []byte) *node {
 	if len(src) > MaxBytes {
 		d.add(Problem{Text: fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20)})
@@ -98,22 +98,22 @@ func (d *decoder) parse(src []byte) *node {
 	return d.resolve(doc)
 }
 
-// decoder gathers the problems of one file.
+// decoder collects the problems of one file.
 type decoder struct {
-	file, dir string
-	opts      Options
-	lines     []string // of the file
-	problems  Problems
-	untold    int // problems beyond maxProblems
+	file, dir  string
+	opts       Options
+	lines      []string // of the file
+	problems   Problems
+	unreported int // problems beyond maxProblems
 }
 
 func (d *decoder) add(p Problem) {
 	if len(d.problems) == maxProblems {
-		d.untold++
+		d.unreported++
 		return
 	}
 	p.File = d.file
-	if last := len(d.lines); p.Line > last && last > 0 { // yaml.v3 ends "---" on a line that is not there
+	if last := len(d.lines); p.Line > last && last > 0 { // yaml.v3 ends "---" on a line that does not exist
 		p.Line, p.Column = last, utf8.RuneCountInString(d.lines[last-1])+1
 	}
 	d.problems = append(d.problems, p)
@@ -135,8 +135,8 @@ func (d *decoder) result() error {
 		return nil
 	}
 	out := d.problems.sorted()
-	if d.untold > 0 {
-		out = append(out, Problem{File: d.file, Text: fmt.Sprintf("and %d more problems", d.untold)})
+	if d.unreported > 0 {
+		out = append(out, Problem{File: d.file, Text: fmt.Sprintf("and %d more problems", d.unreported)})
 	}
 	return out
 }

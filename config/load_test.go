@@ -14,14 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testOptions stand in for the simulated lab's own profiles.
+// testOptions replace the simulated lab's own profiles.
 var testOptions = config.Options{Profiles: []string{"nexus-4", "pixel-5"}}
 
-// moreMetrics matches how many metrics a list of the allowed ones leaves out.
+// moreMetrics matches the number of metrics that a list of the allowed ones omits.
 var moreMetrics = regexp.MustCompile(`(allowed: frames\.count, .*, and )\d+`)
 
-// Each wrong file is told to the letter as its .want file has it.
-func TestWrongConfigurations(t *testing.T) {
+// Each invalid file is reported exactly as in its .want file.
+func TestInvalidConfigurations(t *testing.T) {
 	for _, file := range glob(t, "testdata/wrong/*.yml", 50) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
 			want := strings.ReplaceAll(string(read(t, strings.TrimSuffix(file, ".yml")+".want")), "{labs}", labs())

@@ -8,15 +8,15 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Bounds of what a Macrobenchmark module is taken apart into.
+// Limits of the scenarios of a Macrobenchmark module.
 const (
 	maxClasses      = 100
 	maxScenarioName = 200 // characters
 )
 
-// OfClasses are the scenarios of the classes of a Macrobenchmark module: as this one, each
-// of one class and named SCENARIO/CLASS, as an imported file of results has them. All are
-// measured in one installation.
+// OfClasses returns the scenarios of the classes of a Macrobenchmark module: copies of this one,
+// each of one class and named SCENARIO/CLASS, as in an imported file of results. All are measured
+// in one installation.
 func (s Scenario) OfClasses(classes []string) ([]Scenario, error) {
 	if len(classes) > maxClasses {
 		return nil, fmt.Errorf("scenario %s has %d classes, want at most %d", prose.Short(s.Name), len(classes), maxClasses)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxProblems bounds how many problems of one file are told; the rest are counted.
+// maxProblems limits how many problems of one file are reported; the rest are counted.
 const maxProblems = 100
 
-// Problem is one thing that is wrong with a configuration.
+// Problem is one error in a configuration.
 type Problem struct {
 	File string
 	// Line and Column count from 1, columns in characters. Both are 0 where the
@@ -20,14 +20,14 @@ type Problem struct {
 	Path string
 	// Text says what is wrong and what is allowed.
 	Text string
-	// Hint says what may mend it; often "".
+	// Hint is what may fix it; often "".
 	Hint string
 	// Err is the error behind the problem, where there is one.
 	Err error
 }
 
-// String is the problem in one line without its hint:
-// "apkgate.yml:12:5: scenarios[0].workload: unknown key …".
+// String returns the problem in one line without its hint: "apkgate.yml:12:5:
+// scenarios[0].workload: unknown key …".
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -40,11 +40,10 @@ func (p Problem) String() string {
 	return b.String() + ": " + p.Text
 }
 
-// Problems is the error of Load: all that is wrong, in the order of the file.
+// Problems is the error of Load: all problems, in the order of the file.
 type Problems []Problem
 
-// Error is one line for each problem, each followed by its hint, if it has one,
-// on an indented line.
+// Error returns one line for each problem, each followed by its hint, if any, on an indented line.
 func (ps Problems) Error() string {
 	var b strings.Builder
 	for i, p := range ps {
@@ -59,8 +58,8 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the errors behind the problems, so that errors.Is finds
-// fs.ErrNotExist where the file is missing.
+// Unwrap returns the errors behind the problems, so that errors.Is finds fs.ErrNotExist where the
+// file is missing.
 func (ps Problems) Unwrap() []error {
 	var errs []error
 	for _, p := range ps {
@@ -71,8 +70,8 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// sorted is the problems in the order of the file. One that is met again through
-// an alias is told once.
+// sorted returns the problems in the order of the file. One that occurs again through an alias is
+// reported once.
 func (ps Problems) sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

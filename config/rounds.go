@@ -6,16 +6,19 @@ import (
 	"github.com/apkgate/apkgate/gate/rounds"
 )
 
-// Rounds bound how long two builds are measured in turns, where the history does not
-// clear the new one.
+// Rounds limit how long two builds are measured in turns, where the history does not clear the new
+// one.
 type Rounds struct {
-	// How many rounds at most of each scenario on each device, of one to three repetitions of each build: 0 measures no base build, whatever is there of one.
+	// The maximum number of rounds of each scenario on each device, of one to three repetitions of
+	// each build: with 0 no base build is measured, even if there is one.
 	Max int `yaml:"max" jsonschema:"minimum=0,maximum=1000,default=60"`
-	// How many minutes at most, over all scenarios: devices work at the same time, and each measures its most suspect scenario first. What they are not likely to settle is reported before, and not begun.
+	// The maximum number of minutes over all scenarios: devices work in parallel, and each measures
+	// its most suspect scenario first. Scenarios that are unlikely to be settled in time are
+	// reported beforehand, and not begun.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=10000,default=45"`
 }
 
-// Within is the time for all rounds.
+// Within returns the time for all rounds.
 func (r Rounds) Within() time.Duration { return time.Duration(r.Minutes) * time.Minute }
 
 func (d *decoder) rounds(r *Rounds) reader {
@@ -27,8 +30,8 @@ func (d *decoder) rounds(r *Rounds) reader {
 	}
 }
 
-// enoughRounds reports a number of rounds in which a worse build can't be told from
-// chance, as rare as the gate wants that to be.
+// enoughRounds reports a number of rounds in which a worse build can't be separated from chance, at
+// the gate's rate of false alarms.
 func (d *decoder) enoughRounds(root *node, c *Config) {
 	if c.Rounds.Max == 0 {
 		return

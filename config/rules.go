@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// rule is what a text must be.
+// rule is a condition on a text.
 type rule struct {
 	want string // completes "want …"
 	ok   func(string) bool
@@ -88,7 +88,7 @@ func isLine(s string, least, most int) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// printable replaces what would not show, for messages.
+// printable replaces unprintable characters, for messages.
 func printable(r rune) rune {
 	if unicode.IsPrint(r) {
 		return r
@@ -105,9 +105,9 @@ func isAddress(s string) bool {
 	return err == nil && n > 0
 }
 
-// isFilePath takes absolute paths and those that leave the repository: whoever
-// may change apkgate.yml may already run any workload. It refuses a folder's
-// name and a ~ that nothing would expand.
+// isFilePath accepts absolute paths and those that leave the repository: whoever can change
+// apkgate.yml can already run any workload. It rejects a folder's name and a ~ that nothing would
+// expand.
 func isFilePath(s string) bool {
 	if !isLine(s, 1, 1000) || strings.HasPrefix(s, "~") || strings.HasSuffix(s, "/") {
 		return false

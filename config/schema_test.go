@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write docs/apkgate.schema.json anew")
 
 const schemaFile = "../docs/apkgate.schema.json"
 
-// The committed schema is the one that the types give.
+// The committed schema is the one generated from the types.
 func TestSchemaIsInStep(t *testing.T) {
 	got := generateSchema(t)
 	if *update {
@@ -41,8 +41,8 @@ func TestSchemaIsInStep(t *testing.T) {
 	}
 }
 
-// generateSchema makes the schema of the types. Their comments become the
-// descriptions, and the decoder's own patterns the patterns.
+// generateSchema generates the schema from the types. Their comments become the descriptions, and
+// the decoder's own patterns the patterns.
 func generateSchema(t *testing.T) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{
@@ -64,7 +64,7 @@ func generateSchema(t *testing.T) []byte {
 	return append(out, '\n')
 }
 
-// scalarSchema is the schema of the types that a file spells in its own way.
+// scalarSchema returns the schema of the types that have a notation of their own in the file.
 func scalarSchema(typ reflect.Type) *jsonschema.Schema {
 	switch typ {
 	case reflect.TypeFor[time.Duration]():
@@ -87,19 +87,19 @@ func percentSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: percentPattern.String()}
 }
 
-// looseSchema is any scalar: version: 5.10 is a number to YAML.
+// looseSchema accepts any scalar: version: 5.10 is a number in YAML.
 func looseSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Pattern: linePattern}, {Type: "number"}, {Type: "boolean"}}}
 }
 
 const (
-	linePattern = `^(\S(.*\S)?)?$`                    // isLine, as near as a pattern comes
+	linePattern = `^(\S(.*\S)?)?$`                    // isLine, as closely as a pattern can
 	bootPattern = `^[^\s-](.*\S)?$`                   // bootRule, likewise
 	pathPattern = `^[^~](.*[^/])?$`                   // isFilePath, likewise
 	hostPattern = `^(\[[^\s\[\]]+\]|[^\s:]+):[0-9]+$` // isAddress, likewise
 )
 
-// constrain adds what struct tags cannot say.
+// constrain adds what struct tags can't express.
 func constrain(t *testing.T, s *jsonschema.Schema) {
 	t.Helper()
 	for key, pattern := range map[string]string{
@@ -154,7 +154,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "number"}, percentSchema()}
 	}
 	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "startup", "maestro", "monkey", "shell")
-	s.Definitions["Device"].OneOf = oneRequired(waysToDevices...)
+	s.Definitions["Device"].OneOf = oneRequired(connectionKeys...)
 	s.Definitions["Farm"].OneOf = []*jsonschema.Schema{
 		{Required: []string{"firebase", "max-usd"}, Not: &jsonschema.Schema{AnyOf: oneRequired("aws", "browserstack")}},
 		{Required: []string{"aws", "max-usd"}, Not: &jsonschema.Schema{AnyOf: oneRequired("firebase", "browserstack")}},
@@ -200,7 +200,7 @@ func oneRequired(keys ...string) []*jsonschema.Schema {
 	return out
 }
 
-// compiledSchema is the committed schema, ready to validate with.
+// compiledSchema returns the committed schema, ready to validate with.
 func compiledSchema(t *testing.T) *validator.Schema {
 	t.Helper()
 	f, err := os.Open(schemaFile)
@@ -241,7 +241,7 @@ func validate(t *testing.T, s *validator.Schema, src []byte) error {
 	return s.Validate(v)
 }
 
-func TestSchemaTakesTheValidFiles(t *testing.T) {
+func TestSchemaAcceptsValidFiles(t *testing.T) {
 	s := compiledSchema(t)
 	files, _ := filepath.Glob("testdata/valid/*.yml")
 	if len(files) < 5 {
@@ -258,8 +258,7 @@ func TestSchemaTakesTheValidFiles(t *testing.T) {
 	}
 }
 
-// beyondSchema are the wrong files that only Load finds wrong, with what a
-// schema cannot see.
+// beyondSchema are the invalid files that only Load rejects, with what a schema can't check.
 var beyondSchema = map[string]string{
 	"two-documents":           "the second document",
 	"utf-16":                  "the encoding",
@@ -281,7 +280,7 @@ var beyondSchema = map[string]string{
 	"two-outputs-in-one-file":      "equal paths",
 }
 
-func TestSchemaRefusesTheWrongFiles(t *testing.T) {
+func TestSchemaRejectsInvalidFiles(t *testing.T) {
 	s := compiledSchema(t)
 	number := regexp.MustCompile(`^\d+-`)
 	files, _ := filepath.Glob("testdata/wrong/*.yml")
@@ -307,8 +306,8 @@ func TestSchemaRefusesTheWrongFiles(t *testing.T) {
 	}
 }
 
-// Load and the schema know the same keys.
-func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
+// Load and the schema have the same keys.
+func TestSchemaAndLoadHaveTheSameKeys(t *testing.T) {
 	var s struct {
 		Properties map[string]any
 		Defs       map[string]struct{ Properties map[string]any } `json:"$defs"`

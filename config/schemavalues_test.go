@@ -42,8 +42,7 @@ func loadWith(typ, key string, value any) (*Config, error) {
 	return Load("apkgate.yml", []byte(file), Options{GateOnly: true})
 }
 
-// A default of the schema is what Load takes where the key is left out, and its
-// bounds are Load's.
+// A schema's default is what Load uses where the key is left out, and its bounds are Load's.
 func TestSchemaAndLoadHaveTheSameDefaultsAndBounds(t *testing.T) {
 	var s struct {
 		Defs map[string]struct {
@@ -86,7 +85,7 @@ func TestSchemaAndLoadHaveTheSameDefaultsAndBounds(t *testing.T) {
 	}
 }
 
-// checkBound holds Load to taking the one value and refusing the other.
+// checkBound tests that Load accepts one value and rejects the other.
 func checkBound(t *testing.T, typ, key string, in, out float64) {
 	t.Helper()
 	if _, err := loadWith(typ, key, fmt.Sprintf("%.17g", in)); err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// config decodes the whole file. Its own metrics are read before the gate, which
-// may name them.
+// config decodes the whole file. Its own metrics are read before the gate, which may name them.
 func (d *decoder) config(root *node) *Config {
 	c := Default()
 	c.Store.SQLite, c.Report.HTML = d.join(c.Store.SQLite), d.join(c.Report.HTML)
@@ -72,7 +71,7 @@ func (d *decoder) apks(a *App) reader {
 }
 
 func (d *decoder) scenario(c *Config) reader {
-	lines := map[string]int{} // where each name stands
+	lines := map[string]int{} // the line of each name
 	return func(n *node, path string) {
 		s := Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: MemoryRSS}
 		if !d.mapping(n, path,
@@ -109,7 +108,7 @@ func (d *decoder) scenario(c *Config) reader {
 	}
 }
 
-// notOfBenchmarks reports what a Macrobenchmark does by itself, or has not done.
+// notOfBenchmarks reports keys for what a Macrobenchmark does by itself, or lacks.
 func (d *decoder) notOfBenchmarks(scenario *node, path string) {
 	for key, why := range map[string]string{
 		"compile":   "a Macrobenchmark has the app compiled by its own CompilationMode",
@@ -122,7 +121,7 @@ func (d *decoder) notOfBenchmarks(scenario *node, path string) {
 	}
 }
 
-// once reports a name that another entry of the list has already.
+// once reports a name that another entry of the list already has.
 func (d *decoder) once(lines map[string]int, name string, n *node, key, path, what string) {
 	if name == "" {
 		return
@@ -193,7 +192,7 @@ func (d *decoder) maestro(dst **Maestro) reader {
 }
 
 func (d *decoder) monkey(dst **Monkey) reader {
-	const most = 1<<53 - 1 // what every JSON reader keeps exactly
+	const most = 1<<53 - 1 // which every JSON reader represents exactly
 	return func(n *node, path string) {
 		m := &Monkey{Seed: 1}
 		*dst = m
@@ -248,8 +247,7 @@ func (d *decoder) metric(c *Config) reader {
 	}
 }
 
-// catalogueMetric is what the catalogue says of a metric, for the keys that the
-// file leaves out.
+// catalogueMetric returns the catalogue's metric, for the keys that the file leaves out.
 func catalogueMetric(catalogue *metric.Catalogue, name string) Metric {
 	known, _ := catalogue.Lookup(name)
 	return Metric{Unit: known.Unit, Better: known.Direction.String(), Title: known.Title, Decimals: known.Decimals}
@@ -267,13 +265,13 @@ func (d *decoder) store(s *Store) reader {
 			d.exactlyOne(n, path, ways)
 		}
 		if s.Branch != "" || s.Postgres != "" || s.Other != "" {
-			s.SQLite = "" // the default is for files that name no way
+			s.SQLite = "" // the default is for files without a store
 		}
 	}
 }
 
-// passwordless decodes an address. It never repeats it, since a password may be in it, where
-// none belongs.
+// passwordless decodes an address. It never repeats it, since it may contain a password, which is
+// not allowed.
 func (d *decoder) passwordless(dst *string, as rule, elsewhere string) reader {
 	return func(n *node, path string) {
 		switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// checkText finds what no YAML file may hold: bytes that are not UTF-8, and
-// characters that no editor shows and YAML refuses or takes for a line's end.
+// checkText finds what no YAML file may contain: bytes that are not UTF-8, and characters that no
+// editor shows and that YAML rejects or treats as a line's end.
 func checkText(src []byte) (Problem, bool) {
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
 		return Problem{Line: 1, Column: 1, Text: "the file is UTF-16; want UTF-8", Hint: "save it as UTF-8"}, false
@@ -36,14 +36,14 @@ func checkText(src []byte) (Problem, bool) {
 	return Problem{}, true
 }
 
-// isForbidden reports whether YAML refuses the character, or would count it as a
-// line's end where editors do not (U+0085, U+2028, U+2029).
+// isForbidden reports whether YAML rejects the character, or would treat it as a line's end where
+// editors do not (U+0085, U+2028, U+2029).
 func isForbidden(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' ||
 		r >= 0x7f && r <= 0x9f || r == '\u2028' || r == '\u2029' || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF'
 }
 
-// parseYAML reads the one document of the file.
+// parseYAML parses the one document of the file.
 func parseYAML(src []byte) (*yaml.Node, Problem, bool) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc, second yaml.Node
@@ -65,8 +65,8 @@ func parseYAML(src []byte) (*yaml.Node, Problem, bool) {
 	}, false
 }
 
-// decodeNext reads the next document. yaml.v3 is known to panic on some broken
-// files (go-yaml/yaml#666, mikefarah/yq#2481): to a user that is a wrong file too.
+// decodeNext decodes the next document. yaml.v3 is known to panic on some broken files
+// (go-yaml/yaml#666, mikefarah/yq#2481): to a user that is an invalid file too.
 func decodeNext(dec *yaml.Decoder, doc *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -83,8 +83,8 @@ var (
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntaxProblem places an error of the YAML reader in the file. The reader tells
-// at most a line; the column is that of the line's first character.
+// syntaxProblem locates an error of the YAML reader in the file. The reader reports at most a line;
+// the column is that of the line's first character.
 func syntaxProblem(src []byte, err error) Problem {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -104,7 +104,7 @@ func syntaxProblem(src []byte, err error) Problem {
 	line = min(max(line, 1), len(lines))
 	suspects := lines[line-1 : line] // for a tab that indents
 	if strings.HasPrefix(m[2], "found a tab") {
-		suspects = lines[line-1:] // the reader tells where the block begins
+		suspects = lines[line-1:] // the reader reports where the block begins
 	}
 	for i, text := range suspects {
 		if tab := strings.IndexByte(indentOf(text), '\t'); tab >= 0 {
@@ -118,7 +118,7 @@ func indentOf(line string) string {
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// yamlHint explains the reader's commonest errors.
+// yamlHint explains the reader's most common errors.
 func yamlHint(problem string) string {
 	switch {
 	case strings.HasPrefix(problem, "mapping values are not allowed"):
@@ -141,7 +141,7 @@ func splitLines(src []byte) []string {
 	return strings.Split(strings.ReplaceAll(s, "\r", "\n"), "\n")
 }
 
-// find is the place of the text's first occurrence outside a comment line.
+// find returns the place of the text's first occurrence outside a comment line.
 func find(lines []string, text string) (line, column int) {
 	for i, l := range lines {
 		at := strings.Index(l, text)

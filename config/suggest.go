@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// DidYouMean is a hint that names the allowed word nearest to the given one; ""
-// where none is near. Hyphens, underscores and case make no difference.
+// DidYouMean returns a hint with the allowed word nearest to the given one; "" where none is near.
+// Hyphens, underscores and case make no difference.
 func DidYouMean(word string, allowed []string) string {
 	best, least := "", 0
 	for _, a := range allowed {
@@ -22,14 +22,14 @@ func DidYouMean(word string, allowed []string) string {
 	return "did you mean " + best + "?"
 }
 
-// fold takes away what is merely another spelling: warmUp, warm_up, warm-up.
+// fold removes differences in spelling: warmUp, warm_up, warm-up.
 func fold(s string) []rune {
 	s = strings.ToLower(prose.Short(s))
 	return []rune(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
 }
 
-// distance counts the characters to insert, remove, replace or swap with their
-// neighbour to make b of a (optimal string alignment).
+// distance returns the number of characters to insert, remove, replace or swap with their neighbour
+// to turn a into b (optimal string alignment).
 func distance(a, b []rune) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Limits on the tree after aliases are followed: a bomb of aliases ends here.
+// Limits on the tree after aliases are followed, against exponential aliases.
 const (
 	maxDepth = 16 // a valid file needs 7
 	maxNodes = 100_000
@@ -29,7 +29,7 @@ type node struct {
 
 type entry struct{ key, value *node }
 
-// find is the value of a key; nil where there is none.
+// find returns the value of a key; nil where there is none.
 func (n *node) find(key string) *node {
 	for _, e := range n.entries {
 		if e.key.text == key {
@@ -39,7 +39,7 @@ func (n *node) find(key string) *node {
 	return nil
 }
 
-// resolve makes the tree of a document; nil where its size or depth is refused.
+// resolve returns the tree of a document; nil where its size or depth is rejected.
 func (d *decoder) resolve(doc *yaml.Node) *node {
 	r := &resolver{decoder: d, open: map[*yaml.Node]bool{}}
 	root := r.value(doc, "", 0)
@@ -52,7 +52,7 @@ func (d *decoder) resolve(doc *yaml.Node) *node {
 type resolver struct {
 	*decoder
 	nodes   int
-	open    map[*yaml.Node]bool // the anchored values that are being followed
+	open    map[*yaml.Node]bool // the anchored values being followed
 	stopped bool
 }
 
@@ -99,8 +99,8 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *node {
 
 var plainTag = map[string]bool{"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!map": true, "!!seq": true}
 
-// mapping fills in the entries of a mapping. A key may stand once; what << merges
-// in gives way to the mapping's own keys.
+// mapping sets the entries of a mapping. A key may occur once; the mapping's own keys take
+// precedence over those that << merges in.
 func (r *resolver) mapping(out *node, n *yaml.Node, path string, depth int) {
 	seen := map[string]*node{}
 	var merged []*node
@@ -138,7 +138,7 @@ func (r *resolver) mapping(out *node, n *yaml.Node, path string, depth int) {
 	}
 }
 
-// merges are the mappings that the value of << names: one, or a list of them.
+// merges returns the mappings that the value of << names: one, or a list of them.
 func (r *resolver) merges(value *node, path string) []*node {
 	list := []*node{value}
 	if value.kind == yaml.SequenceNode {
@@ -157,7 +157,7 @@ func (r *resolver) merges(value *node, path string) []*node {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
-// join is the path of a key in the mapping at path.
+// join returns the path of a key in the mapping at path.
 func join(path, key string) string {
 	switch {
 	case !plainKey.MatchString(key):
@@ -168,7 +168,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// describe is a value as a message tells it.
+// describe returns a value as shown in messages.
 func describe(n *node) string {
 	switch {
 	case n.kind == yaml.MappingNode:

@@ -57,8 +57,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A Macrobenchmark repeats by itself, unless it is said how often it is to run.
-func TestAMacrobenchmarkRunsOnce(t *testing.T) {
+// A Macrobenchmark repeats by itself, unless its number of repetitions is configured.
+func TestMacrobenchmarkRunsOnce(t *testing.T) {
 	const head = "app: {package: a.b}\nscenarios: [{name: x, workload: {instrumentation: {test-package: a.c, macrobenchmark: "
 	for file, want := range map[string][3]int{
 		head + "true}}}]": {1, 0, 30},
@@ -72,8 +72,8 @@ func TestAMacrobenchmarkRunsOnce(t *testing.T) {
 	}
 }
 
-// What a plan pays for needs no sum of money.
-func TestAFarmThatAPlanPaysFor(t *testing.T) {
+// A farm with a plan needs no limit of cost.
+func TestFarmWithAPlan(t *testing.T) {
 	got := load(t, "apkgate.yml", read(t, "testdata/valid/browserstack.yml")).Farm
 	want := &config.Farm{
 		BrowserStack: &config.BrowserStack{Devices: []config.BrowserStackDevice{{Model: "Google Pixel 7", Version: "13.0"}, {Model: "Samsung Galaxy S23", Version: "14.0"}}, MaxMinutes: 640},
@@ -91,7 +91,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	}
 }
 
-// everything is what testdata/valid/everything.yml says.
+// everything is the content of testdata/valid/everything.yml.
 func everything() *config.Config {
 	scenario := config.Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
@@ -161,8 +161,8 @@ func everything() *config.Config {
 	}
 }
 
-// An empty section asks for the best that a device offers; none asks for nothing.
-func TestEnergyIsOffUntilItIsAskedFor(t *testing.T) {
+// An empty section selects the best that a device offers; without a section nothing is measured.
+func TestEnergyIsOffByDefault(t *testing.T) {
 	minimal := string(read(t, "testdata/valid/minimal.yml"))
 	if c := load(t, "apkgate.yml", []byte(minimal)); c.Energy.Measured() {
 		t.Errorf("without a section: %+v", c.Energy)
@@ -177,9 +177,9 @@ func TestEnergyIsOffUntilItIsAskedFor(t *testing.T) {
 	}
 }
 
-// The scenario says how the app is compiled, else the energy section, else it is as
-// an installation from the store is.
-func TestHowTheAppIsCompiled(t *testing.T) {
+// The scenario configures how the app is compiled, else the energy section, else it is as after an
+// installation from the store.
+func TestCompilation(t *testing.T) {
 	minimal := string(read(t, "testdata/valid/minimal.yml"))
 	for _, c := range []struct{ scenario, energy, want string }{
 		{"", "", config.CompileProfile},
@@ -197,8 +197,8 @@ func TestHowTheAppIsCompiled(t *testing.T) {
 	}
 }
 
-// What was read can be written with yaml.Marshal and read again.
-func TestMarshalledConfigurationIsReadAgain(t *testing.T) {
+// A decoded configuration can be encoded with yaml.Marshal and decoded again.
+func TestMarshalRoundTrip(t *testing.T) {
 	want := everything()
 	src, err := yaml.Marshal(want)
 	if err != nil {
@@ -209,7 +209,7 @@ func TestMarshalledConfigurationIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestAnAppMayHaveSeveralAPKs(t *testing.T) {
+func TestAppWithSeveralAPKs(t *testing.T) {
 	const minimal = "app:\n  package: com.example.mail\nscenarios: [{name: x, workload: {monkey: {events: 1}}}]\n"
 	for text, want := range map[string][]string{
 		"":                            nil,
@@ -261,8 +261,8 @@ func TestByteOrderMarkAndWindowsLineEnds(t *testing.T) {
 	}
 }
 
-// The preset brings its own defaults, whatever the order of the keys.
-func TestPresetDuneBringsItsOwnDefaults(t *testing.T) {
+// The preset determines the defaults, whatever the order of the keys.
+func TestPresetDuneHasItsOwnDefaults(t *testing.T) {
 	three := []string{"frames.count", "frames.duration_ms", "frames.smooth_ratio"}
 	got := load(t, "apkgate.yml", []byte("app: {package: a.b}\nscenarios: [{name: x, workload: {shell: {script: s}}}]\ngate: {min-history: 4, preset: dune}\n")).Gate
 	want := config.Gate{Preset: "dune", OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9, MinHistory: 4, Summary: run.Mean, Metrics: three, FailOn: "regression"}
@@ -287,7 +287,7 @@ func TestGateOnlyFileNeedsNoScenarios(t *testing.T) {
 	}
 }
 
-func TestCatalogueTakesTheFilesMetrics(t *testing.T) {
+func TestCatalogueWithMetricsOfFile(t *testing.T) {
 	catalogue, err := everything().Catalogue()
 	if err != nil {
 		t.Fatal(err)

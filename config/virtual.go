@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Labs are the descriptions of a device that a lab boots, of which a device has at most one. A
-// lab that is new to the configuration is a field here, and its type below.
+// Labs describes a device that a lab boots; at most one field is set. To add a lab to the
+// configuration, add a field here and its type below.
 type Labs struct {
 	// An emulator of Android's SDK, which apkgate boots and stops.
 	AVD *AVD `yaml:"avd,omitempty"`
@@ -20,19 +20,19 @@ type Labs struct {
 	STF *STF `yaml:"stf,omitempty"`
 }
 
-// description is what the file says to one lab.
+// description is the configuration of a device for one lab.
 type description interface {
-	// decode reads its keys.
+	// decode returns a reader of its keys.
 	decode(*decoder) reader
-	// virtual is the same in the words of all labs, but for its Kind.
+	// virtual returns the description in the form that all labs share, without its Kind.
 	virtual() Virtual
 }
 
-// Virtual is a device that a lab boots, in the words of all labs. What is zero is the lab's to
-// choose.
+// Virtual describes a device that a lab boots, in the form that all labs share. The lab chooses
+// fields that are zero.
 type Virtual struct {
 	Kind     string // the lab's key: "avd"
-	Existing string // one that is there already
+	Existing string // the name of an existing device
 	Model    string
 	Android  string
 	Image    string
@@ -42,17 +42,17 @@ type Virtual struct {
 	Cores    int
 	GPU      string
 	Snapshot string
-	Minutes  int // after which it ends by itself
+	Minutes  int // after which the lab ends it
 
-	// Phone says that it is a phone, whose battery is its own.
+	// Phone is set for a phone, which has a battery of its own.
 	Phone bool
-	// Here says that it runs on this computer, and takes its processors.
+	// Here is set for a device that runs on this computer and uses its processors.
 	Here bool
-	// Once says why there are not several of it, "" where there may be.
+	// Once is the reason why there can't be several of it, "" if there can.
 	Once string
 }
 
-// labKeys are the keys of the labs.
+// labKeys are the configuration keys of the labs.
 var labKeys = func() (keys []string) {
 	for field := range reflect.TypeFor[Labs]().Fields() {
 		key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
@@ -61,7 +61,7 @@ var labKeys = func() (keys []string) {
 	return keys
 }()
 
-// fields are the labs' keys, to be decoded.
+// fields returns the labs' keys for decoding.
 func (l *Labs) fields(d *decoder) (out []field) {
 	labs := reflect.ValueOf(l).Elem()
 	for i, key := range labKeys {
@@ -73,7 +73,7 @@ func (l *Labs) fields(d *decoder) (out []field) {
 	return out
 }
 
-// Virtual is the device as a lab boots it; of one that no lab boots its Kind is "".
+// Virtual returns the device's description for a lab; its Kind is "" if no lab boots it.
 func (l Labs) Virtual() (v Virtual) {
 	labs := reflect.ValueOf(l)
 	for i, key := range labKeys {
@@ -86,12 +86,13 @@ func (l Labs) Virtual() (v Virtual) {
 	return v
 }
 
-// AVD describes an emulator of Android's SDK: one to create (Model and Android), or one
-// that is there (Existing).
+// AVD describes an emulator of Android's SDK: one to create (Model and Android), or an existing one
+// (Existing).
 type AVD struct {
-	// The device that is emulated, by its id in avdmanager list device, such as pixel_6. With it, apkgate creates the emulator and deletes it afterwards.
+	// The device to emulate, by its id in avdmanager list device, such as pixel_6. With it, apkgate
+	// creates the emulator and deletes it afterwards.
 	Model string `yaml:"model,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// Its Android, by the API level of the system image, such as 34.
+	// Its Android, as the API level of the system image, such as 34.
 	Android string `yaml:"android,omitempty"`
 	// The kind of system image, such as google_apis, google_apis_playstore, google_atd or default.
 	Image string `yaml:"image,omitempty" jsonschema:"default=google_apis"`
@@ -99,20 +100,21 @@ type AVD struct {
 	ABI string `yaml:"abi,omitempty" jsonschema:"enum=x86_64,enum=x86,enum=arm64-v8a,enum=armeabi-v7a"`
 	// The screen as WIDTHxHEIGHT@DPI, such as 1080x2400@420. Without it, the model's.
 	Screen Screen `yaml:"screen,omitempty"`
-	// An AVD that is there already. It is started so that nothing of it changes.
+	// An existing AVD. It is started without changing anything in it.
 	Existing string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
 	// The RAM of the device in MiB. Without it, the model's.
 	RAMMiB int `yaml:"ram-mib,omitempty" jsonschema:"minimum=512,maximum=65536"`
-	// How many CPU cores it has. Without it, the model's.
+	// The number of CPU cores. Without it, the model's.
 	Cores int `yaml:"cores,omitempty" jsonschema:"minimum=1,maximum=64"`
-	// Who renders: a mode of the emulator's option -gpu, such as auto, host or swiftshader_indirect.
+	// The renderer: a mode of the emulator's option -gpu, such as auto, host or
+	// swiftshader_indirect.
 	GPU string `yaml:"gpu,omitempty" jsonschema:"default=auto"`
-	// The snapshot of an existing AVD that it is started from. Without it, it boots cold.
+	// The snapshot of an existing AVD to start from. Without it, it boots cold.
 	Snapshot string `yaml:"snapshot,omitempty" jsonschema:"minLength=1,maxLength=200"`
 }
 
-// Genymotion describes a virtual device of Genymotion Desktop: one to create (Model and
-// Android), or one that is there (Existing).
+// Genymotion describes a virtual device of Genymotion Desktop: one to create (Model and Android),
+// or an existing one (Existing).
 type Genymotion struct {
 	// The hardware profile, as gmtool admin hwprofiles prints it, such as Google Pixel 3. With it, apkgate creates the device and deletes it afterwards.
 	Model string `yaml:"model,omitempty" jsonschema:"minLength=1,maxLength=200"`
@@ -120,7 +122,7 @@ type Genymotion struct {
 	Android string `yaml:"android,omitempty"`
 	// The screen as WIDTHxHEIGHT@DPI, such as 1080x2160@440. Without it, the profile's.
 	Screen Screen `yaml:"screen,omitempty"`
-	// A virtual device that is there already: it is started and stopped.
+	// An existing virtual device: it is started and stopped.
 	Existing string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
 }
 
@@ -130,7 +132,8 @@ type GenymotionSaaS struct {
 	Recipe string `yaml:"recipe" jsonschema:"required,minLength=1,maxLength=200"`
 	// The Android of the recipe, such as 11.0, where several recipes have its name.
 	Android string `yaml:"android,omitempty"`
-	// After how many minutes the cloud stops the instance whatever happens, so that a lost one is not paid for until somebody sees it.
+	// After how many minutes the cloud stops the instance in any case, so that a lost one does not
+	// go on costing money.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=28800,default=120"`
 }
 
@@ -146,13 +149,12 @@ type STF struct {
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=1440,default=15"`
 }
 
-// Screen is a screen in pixels, and its density in dpi. A file writes it as
-// WIDTHxHEIGHT@DPI.
+// Screen is a screen size in pixels, and its density in dpi. A file writes it as WIDTHxHEIGHT@DPI.
 type Screen struct{ Width, Height, Density int }
 
 func (s Screen) String() string { return fmt.Sprintf("%dx%d@%d", s.Width, s.Height, s.Density) }
 
-// MarshalYAML writes the screen as a file has it.
+// MarshalYAML encodes the screen as in a file.
 func (s Screen) MarshalYAML() (any, error) { return s.String(), nil }
 
 func (a *AVD) decode(d *decoder) reader {
@@ -247,8 +249,8 @@ func (s *STF) virtual() Virtual {
 	return v
 }
 
-// newOrExisting reports a description that is neither of a device to create nor of one
-// that exists, which has the other keys already.
+// newOrExisting reports a description that is neither of a device to create nor of an existing one,
+// which already has the other keys.
 func (d *decoder) newOrExisting(n *node, path string, ofNew ...string) {
 	model, name := n.find("model"), n.find("name")
 	switch {
@@ -278,14 +280,14 @@ func (d *decoder) screen(dst *Screen) reader {
 	}
 }
 
-// parseScreen reads a screen between a watch's and a wall's.
+// parseScreen parses a screen between a watch's and a wall's.
 func parseScreen(text string) (Screen, bool) {
 	m := screenPattern.FindStringSubmatch(text)
 	if m == nil {
 		return Screen{}, false
 	}
 	number := func(s string) int {
-		n, _ := strconv.Atoi(s) // of four digits at most
+		n, _ := strconv.Atoi(s) // of at most four digits
 		return n
 	}
 	s := Screen{number(m[1]), number(m[2]), number(m[3])}

@@ -1,9 +1,9 @@
-// Package devctx is the context in which a run was made: how similar two
-// contexts are, and how much each historical run therefore weighs.
+// Package devctx compares the contexts in which runs were made: how similar two contexts are, and
+// how much weight each accepted run therefore has.
 //
-// The folder is context/; the package is named devctx so that ctx stays the
-// standard library's context.Context. It follows the paper's sections 5.3.1
-// and 5.3.2 and nothing else: what is done with the weights is the gate's.
+// The folder is context/; the package is named devctx so that ctx stays the standard library's
+// context.Context. It follows the paper's sections 5.3.1 and 5.3.2 and nothing else: the gate
+// decides what to do with the weights.
 package devctx
 
 import (
@@ -40,8 +40,8 @@ func Shared(a, b Properties, use []string) int {
 	return n
 }
 
-// Same reports whether two contexts agree in every property that counts, also
-// in which of them they have.
+// Same reports whether two contexts agree in every property that counts, including which of them
+// they have.
 func Same(a, b Properties, use []string) bool {
 	if use == nil {
 		return maps.Equal(without(a), without(b))
@@ -70,10 +70,9 @@ func Only(a Properties, use []string) Properties {
 	return out
 }
 
-// Hard are the properties that say how a run's numbers came about. Runs that
-// differ in one of them are never compared, however like they are otherwise:
-// another tool's frame time is another quantity under the same name, and a
-// simulated phone is none.
+// Hard are the properties that say how a run's numbers were measured. Runs that differ in one of
+// them are never compared, however similar they are otherwise: another tool's frame time is another
+// quantity under the same name, and a simulated phone is no phone.
 var Hard = []string{MeasuredBy, Simulated}
 
 // The names of the hard properties.
@@ -82,9 +81,9 @@ const (
 	Simulated  = "simulated"   // "true" for a simulated device
 )
 
-// Telling returns the properties that count and the hard ones: runs that agree in
-// all of these can be set side by side, and one after the other. The app's version is
-// never among them, since it is what such runs differ in.
+// Telling returns the properties that count and the hard ones: runs that agree in all of these can
+// be paired, and measured in turns. The app's version is never among them, since such runs differ
+// in it.
 func Telling(a Properties, use []string) Properties {
 	out := Properties{}
 	maps.Copy(out, Only(a, use))
@@ -96,26 +95,26 @@ func Telling(a Properties, use []string) Properties {
 // Comparable reports whether two contexts agree in every hard property.
 func Comparable(a, b Properties) bool { return Same(a, b, Hard) }
 
-// Degree is the similarity degree of two contexts, √N of the N properties that
-// they share (paper, section 5.3.1).
+// Degree returns the similarity degree of two contexts, √N of the N properties that they share
+// (paper, section 5.3.1).
 func Degree(shared int) float64 { return math.Sqrt(float64(shared)) }
 
-// Ranked is one historical context beside a new one.
+// Ranked is the similarity of one accepted context to a new one.
 type Ranked struct {
-	Index      int     // its place in the slice that was ranked
+	Index      int     // index in the slice that was ranked
 	Similarity float64 // Degree of what it shares with the new one
 	Weight     float64 // Similarity over the sum of all; they sum to 1
 	Cluster    int     // 1 for the most similar, 2 for the next, …
 }
 
-// Rank orders historical contexts by their similarity to a new one, most
-// similar first and otherwise as they come, weighs and clusters them (paper,
-// section 5.3.2). Where none shares anything, all weigh the same.
+// Rank sorts accepted contexts by their similarity to a new one, most similar first and otherwise
+// in their order, and weights and clusters them (paper, section 5.3.2). Where none shares anything,
+// all have the same weight.
 func Rank(now Properties, history []Properties, use []string) []Ranked {
 	now = Only(now, use)
 	ranked := make([]Ranked, len(history))
 	sum := 0.0
-	similar := map[uintptr]float64{} // by the map, which runs of one context mostly share
+	similar := map[uintptr]float64{} // by the map, which most runs of one context share
 	for i, past := range history {
 		same := reflect.ValueOf(past).Pointer()
 		similarity, known := similar[same]

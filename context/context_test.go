@@ -31,7 +31,7 @@ func TestTable1(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatCountsCounts(t *testing.T) {
+func TestShared(t *testing.T) {
 	t4, history := paper()
 	if n := Shared(t4, history[0], []string{"cpu", "model", "absent"}); n != 1 {
 		t.Errorf("shared = %d, want 1 (the cpu)", n)
@@ -49,7 +49,7 @@ func TestOnlyWhatCountsCounts(t *testing.T) {
 	}
 }
 
-func TestStrangersWeighTheSame(t *testing.T) {
+func TestRankWithoutSharedProperties(t *testing.T) {
 	ranked := Rank(Properties{"a": "1"}, []Properties{{"a": "2"}, {}, {"b": "1"}, {"a": "3"}}, nil)
 	sum := 0.0
 	for _, r := range ranked {
@@ -75,9 +75,9 @@ func TestHardPropertiesKeepRunsApart(t *testing.T) {
 	}
 }
 
-// A phone whose joules come from another source, or whose battery is low, is the
-// same phone; what was compiled ahead of time runs otherwise.
-func TestHowJoulesCameAboutMakesNoOtherDevice(t *testing.T) {
+// A phone whose joules come from another source, or whose battery is low, is the same phone; an app
+// that was compiled ahead of time is another context.
+func TestEnergySourceKeepsTheContext(t *testing.T) {
 	plain := Properties{"model": "a", "network": "wifi"}
 	rails := Properties{"model": "a", "network": "wifi", metric.EnergyFrom: "rails", Powered: "usb", Battery: "80-100%"}
 	battery := Properties{"model": "a", "network": "wifi", metric.EnergyFrom: "battery", Powered: "battery", Battery: "0-19%"}

@@ -5,14 +5,14 @@ import (
 	"reflect"
 )
 
-// Supposed completes contexts of virtual devices that were noted before apkgate asked
-// what draws there, how much memory there is and the like (Chosen): each such context
-// that is the present one but for these properties is taken to have had what was noted
-// first afterwards, since a device rarely changes just when apkgate does. Otherwise its
-// history would be another device's from one version of apkgate to the next.
+// Supposed completes contexts of virtual devices that were recorded before apkgate read the
+// renderer, the memory and the like (Chosen). Each such context that otherwise equals the present
+// one is assumed to have had the values that were recorded first afterwards, since a device rarely
+// changes at the same time as apkgate. Otherwise a new version of apkgate would turn its history
+// into another device's.
 //
-// The contexts are given from the oldest on, and are returned in that order: those that
-// are complete as they are, the others as copies, one for each map.
+// The contexts are given oldest first, and are returned in that order: those that are complete as
+// they are, the others as copies, one for each map.
 func Supposed(now Properties, fromOldest []Properties) []Properties {
 	if now[Virtual] == "" {
 		return fromOldest
@@ -49,17 +49,16 @@ func Supposed(now Properties, fromOldest []Properties) []Properties {
 	return out
 }
 
-// late are the properties that count on virtual devices and were not noted from the
-// beginning.
+// late are the properties that count on virtual devices and were not recorded from the beginning.
 var late = append([]string{Virtual, Animations}, Chosen...)
 
-// early are the properties that count without those.
+// early returns the properties that count, without those.
 func early(c Properties) Properties {
 	counted := without(c)
 	return drop(counted, counted, late)
 }
 
-// completed is a context with what another tells of these properties.
+// completed returns a context with another's values of these properties.
 func completed(c, by Properties) Properties {
 	out := maps.Clone(c)
 	for _, name := range late {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatWhoeverMakesAnEmulatorChoosesCountsThereAlone(t *testing.T) {
+func TestChosenPropertiesCountOnEmulatorsOnly(t *testing.T) {
 	phone := Properties{"model": "Pixel 7", "sdk": "14"}
 	told := Properties{"model": "Pixel 7", "sdk": "14", GPU: "Mali-G710", RAM: "8 GB", Cores: "8", Density: "420", Host: "x", SecurityPatch: "2026-01-05", CPUMHz: "4x1800"}
 	if !Same(phone, told, nil) {
@@ -31,13 +31,13 @@ func TestWhatWhoeverMakesAnEmulatorChoosesCountsThereAlone(t *testing.T) {
 	if Same(phone, told, []string{RAM}) {
 		t.Error("a property that is named does not count")
 	}
-	// What counts is the same whether it was asked for before or not.
+	// Only is idempotent.
 	if once := Only(emulator, nil); !maps.Equal(once, Only(once, nil)) {
 		t.Errorf("of %v, %v counts the second time", once, Only(once, nil))
 	}
 }
 
-func TestAnEmulatorsHistoryFromBeforeIsItsOwn(t *testing.T) {
+func TestSupposedEmulatorHistory(t *testing.T) {
 	old := Properties{"model": "sdk", "sdk": "14", "network": "wifi", Version: "1"}
 	elsewhere := Properties{"model": "sdk", "sdk": "14", "network": "lte"}
 	as := func(gpu string) Properties {
@@ -74,9 +74,9 @@ func TestAnEmulatorsHistoryFromBeforeIsItsOwn(t *testing.T) {
 	}
 }
 
-// An emulator that never had animations has its history from before that was noted; a phone's,
-// which nobody asked about, is another's.
-func TestARunWithoutAnimationsHasItsEmulatorsHistory(t *testing.T) {
+// An emulator that never had animations keeps its history from before that was recorded; a phone,
+// where it was not read, does not.
+func TestSupposedAnimations(t *testing.T) {
 	old := Properties{"model": "sdk", "sdk": "14"}
 	off := Properties{"model": "sdk", "sdk": "14", Virtual: "emulator", Animations: "off"}
 	on := Properties{"model": "sdk", "sdk": "14", Virtual: "emulator"}

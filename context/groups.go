@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// Groups numbers contexts by the properties that count, from 0 on.
+// Groups numbers contexts by the properties that count, from 0.
 type Groups struct {
 	use      []string
 	distinct []Properties
 	byKey    map[string]int
-	// byMap knows contexts by the map that they are: the runs of a history share
-	// theirs, and 10,000 runs have some hundred.
+	// byMap finds contexts by their map: the runs of a history share them, and 10,000 runs have
+	// some hundred.
 	byMap map[uintptr]int
 }
 
-// NewGroups tells contexts apart by the properties in use; nil means all but those
-// set Aside.
+// NewGroups distinguishes contexts by the properties in use; nil means all but those set Aside.
 func NewGroups(use []string) *Groups {
 	return &Groups{use: use, byKey: map[string]int{}, byMap: map[uintptr]int{}}
 }
 
-// Of is the number of a context, which has to stay as it is.
+// Of returns the number of a context, which must not change afterwards.
 func (g *Groups) Of(context Properties) int {
 	same := reflect.ValueOf(context).Pointer()
 	if n, known := g.byMap[same]; known {
@@ -39,7 +38,7 @@ func (g *Groups) Of(context Properties) int {
 	return n
 }
 
-// Find is the number of a context that was met before, or -1.
+// Find returns the number of a known context, or -1.
 func (g *Groups) Find(context Properties) int {
 	if n, known := g.byKey[Key(Only(context, g.use))]; known {
 		return n
@@ -47,14 +46,14 @@ func (g *Groups) Find(context Properties) int {
 	return -1
 }
 
-// Distinct are the contexts that were met, in the order of their numbers, each with
-// the properties that count alone.
+// Distinct returns the known contexts in the order of their numbers, each with only the properties
+// that count.
 func (g *Groups) Distinct() []Properties { return g.distinct }
 
-// Forget lets maps of contexts that were met change, or make room for others.
+// Forget allows known maps to change, or their memory to be reused.
 func (g *Groups) Forget() { clear(g.byMap) }
 
-// Key is a text that two sets of properties share only if they are equal.
+// Key returns a text that is equal only for equal sets of properties.
 func Key(c Properties) string {
 	parts := make([]string, 0, len(c))
 	size := 0

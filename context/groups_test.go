@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Contexts have one number where they agree in what counts; the battery does not.
-func TestContextsAreNumberedByWhatCounts(t *testing.T) {
+// Contexts have the same number where they agree in what counts; the battery does not count.
+func TestGroups(t *testing.T) {
 	of := func(pairs ...string) Properties {
 		p := Properties{}
 		for i := 0; i < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func TestContextsAreNumberedByWhatCounts(t *testing.T) {
 	}
 }
 
-func TestKeysAreEqualOnlyWhereContextsAre(t *testing.T) {
+func TestKey(t *testing.T) {
 	all := []Properties{{}, {"a": ""}, {"a": "b"}, {"b": "a"}, {"a": "b", "c": "d"}, {"a": "bc", "d": ""}, {"ab": "c"}}
 	for i, a := range all {
 		for k, b := range all {
@@ -46,7 +46,7 @@ func TestKeysAreEqualOnlyWhereContextsAre(t *testing.T) {
 	}
 }
 
-func TestWhatTellsRunsApart(t *testing.T) {
+func TestTelling(t *testing.T) {
 	c := Properties{"model": "a", "cpu": "x86", Battery: "0-19%", Simulated: "true"}
 	if got := Key(Telling(c, []string{"model"})); got != Key(Properties{"model": "a", Simulated: "true"}) {
 		t.Errorf("%q, want the model, and that it is simulated", got)

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// The properties by which people tell contexts apart, in the order in which they say
-// them.
+// The properties by which people distinguish contexts, in their usual order.
 var (
 	Device = []string{"manufacturer", "model", "sdk"}
 	Named  = append(Device[:len(Device):len(Device)], "network")
 )
 
-// Name is what a context has of these properties, such as "Google Pixel 6 34 wifi".
+// Name returns a context's values of these properties, such as "Google Pixel 6 34 wifi".
 func Name(context Properties, of []string) string {
 	var parts []string
 	for _, name := range of {

@@ -2,7 +2,7 @@ package devctx
 
 import "testing"
 
-func TestContextsAreNamedInAFewWords(t *testing.T) {
+func TestTitle(t *testing.T) {
 	pixel := Properties{"model": "Pixel 6", "sdk": "34", "manufacturer": "Google", "network": "wifi", "cpu": "arm64"}
 	for _, c := range []struct{ got, want string }{
 		{Title(pixel), "Google Pixel 6 34 wifi"}, {Name(pixel, Device), "Google Pixel 6 34"},

@@ -8,10 +8,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Foremost are causes within the limits of what is saved: of more than MaxCauses those
-// that explain most, in the order in which they stand, each cut. of is how many there
-// were where all are what is left of a longer list, 0 otherwise; total counts them where
-// some are left out, and is 0 where none is.
+// Foremost returns causes within the limits of what is saved: of more than MaxCauses those that
+// explain most, in their order, each cut. of is how many there were where all are the rest of a
+// longer list, 0 otherwise; total counts them where some are left out, and is 0 where none is.
 func Foremost(all []Cause, of int) (kept []Cause, total int) {
 	left := map[int]bool{}
 	if of > len(all) || len(all) > MaxCauses {
@@ -35,8 +34,8 @@ func Foremost(all []Cause, of int) (kept []Cause, total int) {
 	return kept, total
 }
 
-// Cut is the cause within the limits that Validate holds it to: what is beyond them
-// is left out from the end of a list or a text, and a table counts its rows.
+// Cut returns the cause within the limits of Validate: lists and texts are cut at their end, and a
+// table counts its rows.
 func (c Cause) Cut() Cause {
 	for _, s := range []*string{&c.Run, &c.Scenario, &c.Event, &c.Metric, &c.Subject.Name, &c.Subject.File, &c.Explains.Unit} {
 		*s = cutText(*s)
@@ -52,7 +51,7 @@ func (c Cause) Cut() Cause {
 	return c
 }
 
-// each is what a list becomes of which at most so many entries are kept.
+// each cuts a list to at most so many entries, and each entry.
 func each[T any](list []T, most int, cut func(T) T) []T {
 	out := slices.Clone(list[:min(len(list), most)])
 	for i := range out {
@@ -137,5 +136,5 @@ func (p Picture) cut() Picture {
 	return p
 }
 
-// cutText is a text within what a record holds of one.
+// cutText cuts a text to the limit of a record.
 func cutText(s string) string { return prose.Fit(s, run.MaxText) }

@@ -15,8 +15,8 @@ import (
 // many repeats an entry often enough for any limit.
 func many[T any](entry T) []T { return slices.Repeat([]T{entry}, 3_000) }
 
-// However much a kind of cause says, what is kept of it can be read again.
-func TestWhatIsBeyondTheLimitsIsCut(t *testing.T) {
+// However large a cause is, what is kept of it can be read again.
+func TestCutToLimits(t *testing.T) {
 	long := strings.Repeat("é", run.MaxText)
 	part := Part{Text: long, Name: long, Amount: &Amount{Unit: long}, Range: &Range{Unit: long}}
 	phrase := Phrase(many(part))
@@ -49,7 +49,7 @@ func TestWhatIsBeyondTheLimitsIsCut(t *testing.T) {
 	}
 }
 
-func TestOfTooManyCausesTheForemostAreKept(t *testing.T) {
+func TestForemost(t *testing.T) {
 	var all []Cause
 	for i := range MaxCauses + 200 { // those in the middle explain least
 		share := float64((i+600)%(MaxCauses+200)) / 2_000

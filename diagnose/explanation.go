@@ -6,24 +6,22 @@ import (
 	"slices"
 )
 
-// Explanation is what there is to say of one run by one family of causes: a section
-// of a report. A package that has more to say than its causes makes its own; Explain
-// makes one of any causes.
+// Explanation is what one family of causes explains of one run: a section of a report. A package
+// with more than causes makes its own; Explain makes one of any causes.
 type Explanation struct {
 	Family   Family
 	Run      string
 	Scenario string
 	Device   map[string]string
-	// Open says that there is something worth more than a line.
+	// Open is set where something deserves more than a line.
 	Open bool
-	// Weight orders the explanations of a family, the heaviest first.
+	// Weight orders the explanations of a family, heaviest first.
 	Weight float64
-	// Fact is what there is to know in a line, Lead what explains most; both may be
-	// empty.
+	// Fact is a summary in a line, Lead is the main explanation; both may be empty.
 	Fact, Lead Phrase
-	// Lines tell what explains the change; nil where the causes' sentences do.
+	// Lines explain the change; nil where the causes' sentences do.
 	Lines []Phrase
-	// Doubts are what to hold against it, Asides what few need to know.
+	// Doubts are reasons to doubt it, Asides are details for few readers.
 	Doubts, Asides []Phrase
 	Tables         []Table
 	Pictures       []Picture
@@ -31,7 +29,7 @@ type Explanation struct {
 	Causes []Cause
 }
 
-// Explain makes an explanation of each run and family that the causes are of.
+// Explain makes an explanation of each run and family of the causes.
 func Explain(causes []Cause) []Explanation {
 	type key struct{ family, run, scenario string }
 	places := map[key]int{}
@@ -53,7 +51,7 @@ func Explain(causes []Cause) []Explanation {
 	return out
 }
 
-// gather puts together what the causes bring along.
+// gather combines the parts of the causes.
 func (e *Explanation) gather() {
 	Order(e.Causes)
 	byFinding(e.Causes)
@@ -73,8 +71,8 @@ func (e *Explanation) gather() {
 	e.Weight = max(share(first), 0)
 }
 
-// byFinding puts the finding first of which a cause explains the largest amount, where all
-// amounts are of one unit; the causes of one finding keep their order.
+// byFinding puts the finding first for which a cause explains the largest amount, where all amounts
+// are of one unit; the causes of one finding keep their order.
 func byFinding(causes []Cause) {
 	type finding struct{ event, metric string }
 	most := map[finding]float64{}
@@ -93,26 +91,26 @@ func byFinding(causes []Cause) {
 	}
 }
 
-// Same reports whether both phrases say the same.
+// Same reports whether both phrases are equal.
 func (p Phrase) Same(o Phrase) bool { return slices.EqualFunc(p, o, Part.same) }
 
-// same reports whether both parts say the same.
+// same reports whether both parts are equal.
 func (p Part) same(o Part) bool {
 	words := p
 	words.Amount, words.Range = o.Amount, o.Range
 	return words == o && equal(p.Amount, o.Amount) && equal(p.Range, o.Range)
 }
 
-// equal compares what is pointed to.
+// equal compares the values of two pointers.
 func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// Section is what a family has to say of all runs, the weightiest first.
+// Section is what a family explains of all runs, heaviest first.
 type Section struct {
 	Family
 	Runs []Explanation
 }
 
-// Sections puts explanations together by family, that which explains most first.
+// Sections groups explanations by family, the one that explains most first.
 func Sections(all []Explanation) []Section {
 	var out []Section
 	for _, e := range all {
@@ -142,7 +140,7 @@ func Sections(all []Explanation) []Section {
 	return out
 }
 
-// foremost is the cause that explains most in any of the runs.
+// foremost returns the cause that explains most in any of the runs.
 func (s Section) foremost() (best Cause, ok bool) {
 	for _, e := range s.Runs {
 		for _, c := range e.Causes {

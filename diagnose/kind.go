@@ -2,30 +2,29 @@ package diagnose
 
 import "sync"
 
-// Family is what kinds of causes have in common that stand in one section.
+// Family is a group of kinds of causes that share a section.
 type Family struct {
-	Name  string // "energy": begins the names of its kinds, before the point
-	Title string // heads the section: "Where the energy goes"
-	Label string // names it for a line or a page: "Energy"
-	Line  string // heads the line on what explains most: "Energy cause"
-	Has   string // what a run has that it is told of: "joules"
+	Name  string // "energy": the prefix of the names of its kinds, before the point
+	Title string // title of the section: "Where the energy goes"
+	Label string // its name in a line or on a page: "Energy"
+	Line  string // label of the line on the main cause: "Energy cause"
+	Has   string // the data that a run needs for it: "joules"
 }
 
 // Kind is a kind of cause.
 type Kind struct {
 	Family
 	Name string // "energy.method"
-	// Rank orders causes of which nothing tells which explains more, the lowest first.
+	// Rank orders causes where it is unknown which explains more, lowest first.
 	Rank int
-	// Alert says that the subject is code that can be changed: code scanning gets
-	// a result for each such cause.
+	// Alert is set where the subject is code that can be changed: code scanning gets a result for
+	// each such cause.
 	Alert bool
-	// Mark stands for the kind in fingerprints, which outlive its name; "" is the name.
+	// Mark is the kind in fingerprints, which outlive its name; "" is the name.
 	Mark string
 }
 
-// other is the kind of causes that nobody has registered: those that a newer
-// apkgate wrote.
+// other is the kind of causes that are not registered, such as from a newer apkgate.
 var other = Kind{Family: Family{Name: "other", Title: "What else explains it", Label: "Other causes", Line: "Other cause", Has: "other causes"}, Rank: 1_000}
 
 var kinds = struct {
@@ -33,8 +32,8 @@ var kinds = struct {
 	byName map[string]Kind
 }{byName: map[string]Kind{}}
 
-// Register makes kinds known; the package of a kind does so when it is loaded. It
-// returns their names in order.
+// Register registers kinds; the package of a kind does so when it is initialized. It returns their
+// names in order.
 func Register(all ...Kind) (names []string) {
 	kinds.Lock()
 	defer kinds.Unlock()
@@ -45,7 +44,7 @@ func Register(all ...Kind) (names []string) {
 	return names
 }
 
-// KindOf is the kind of that name; one that is not registered is shown as any other.
+// KindOf returns the kind of that name, or other.
 func KindOf(name string) Kind {
 	kinds.RLock()
 	defer kinds.RUnlock()
@@ -57,7 +56,7 @@ func KindOf(name string) Kind {
 	return k
 }
 
-// InFingerprint is what stands for the kind in a fingerprint.
+// InFingerprint returns the kind's text in a fingerprint.
 func (k Kind) InFingerprint() string {
 	if k.Mark != "" {
 		return k.Mark

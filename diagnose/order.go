@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Order sorts causes by what explains most: by share where that is known, then by
-// how sure they are, their kind's rank and, of one unit, their amount.
+// Order sorts causes by how much they explain: by share where known, then by how sure they are,
+// their kind's rank and, within one unit, their amount.
 func Order(causes []Cause) { slices.SortStableFunc(causes, Compare) }
 
 // Compare orders two causes: negative where a explains more.
@@ -22,7 +22,7 @@ func Compare(a, b Cause) int {
 	)
 }
 
-// share is the part of the change that a cause explains, -1 where it is unknown.
+// share returns the part of the change that a cause explains, -1 where unknown.
 func share(c Cause) float64 {
 	if c.Explains.Share == nil {
 		return -1
@@ -30,8 +30,8 @@ func share(c Cause) float64 {
 	return *c.Explains.Share
 }
 
-// unit puts causes of one unit side by side, those without an amount last: only of one
-// unit is more an amount that is greater.
+// unit groups causes of one unit, those without an amount last: amounts are only comparable within
+// one unit.
 func unit(c Cause) string {
 	if c.Explains.Value == nil {
 		return "\U0010ffff"
@@ -39,7 +39,7 @@ func unit(c Cause) string {
 	return c.Explains.Unit
 }
 
-// amount is how much a cause explains, 0 where it has no amount.
+// amount returns how much a cause explains, 0 without an amount.
 func amount(c Cause) float64 {
 	if c.Explains.Value == nil {
 		return 0

@@ -16,7 +16,7 @@ func cause(kind, run string, share *float64) Cause {
 	return Cause{Kind: kind, Run: run, Subject: Subject{Name: kind + " in " + run}, Sentence: Say(kind), Explains: Extent{Share: share}}
 }
 
-func TestWhatExplainsMostComesFirst(t *testing.T) {
+func TestOrder(t *testing.T) {
 	amount := func(kind string, v float64, sure Sure) Cause {
 		c := cause(kind, "", nil)
 		c.Explains.Value, c.Explains.Unit, c.Explains.Sure = &v, "J", sure
@@ -25,7 +25,7 @@ func TestWhatExplainsMostComesFirst(t *testing.T) {
 	want := []Cause{
 		cause("sea.tide", "most", new(0.7)),
 		cause("sun.heat", "less", new(0.2)),
-		amount("sea.tide", 1, Seen), // of the others nobody knows the share: the surest
+		amount("sea.tide", 1, Seen), // the share of the others is unknown: the surest
 		amount("sun.heat", -3, Likely),
 		amount("sun.heat", 2, Likely), // then the larger
 		amount("sea.tide", 9, Likely), // and before it the kind of a lower rank
@@ -41,9 +41,9 @@ func TestWhatExplainsMostComesFirst(t *testing.T) {
 	}
 }
 
-// Whatever stands first in the beginning, the order is the same: no three causes go
-// round in a circle where some have no amount, or one in another unit.
-func TestTheOrderHasNoCircles(t *testing.T) {
+// Whatever the initial order, the result is the same: the order is transitive where some causes
+// have no amount, or one in another unit.
+func TestOrderIsTransitive(t *testing.T) {
 	of := func(kind string, unit string, v ...float64) Cause {
 		c := cause(kind, "", nil)
 		c.Explains.Unit = unit
@@ -69,9 +69,9 @@ func TestTheOrderHasNoCircles(t *testing.T) {
 	}
 }
 
-// A family stands before another by the cause that explains most in any run; within
-// it, the run that has that cause speaks first.
-func TestSectionsStandByWhatTheyExplain(t *testing.T) {
+// A family comes before another by the cause that explains most in any run; within it, the run with
+// that cause comes first.
+func TestSectionsInOrder(t *testing.T) {
 	sections := Sections(Explain([]Cause{
 		cause("sun.heat", "A", new(0.5)), cause("sea.tide", "A", new(0.1)), cause("sun.heat", "B", new(0.6)), cause("sea.tide", "B", new(0.8)),
 	}))
@@ -85,13 +85,13 @@ func TestSectionsStandByWhatTheyExplain(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the order is %q, want %q", got, want)
 	}
-	bare := Explanation{Family: Family{Name: "bare"}} // of which no cause is known
+	bare := Explanation{Family: Family{Name: "bare"}} // without a known cause
 	if s := Sections([]Explanation{bare, {Family: Family{Name: "sun"}, Causes: []Cause{cause("sun.heat", "A", nil)}}}); s[0].Name != "sun" {
 		t.Errorf("a family without causes comes first: %+v", s)
 	}
 }
 
-func TestAnExplanationHoldsWhatItsCausesBring(t *testing.T) {
+func TestExplainGathersCauses(t *testing.T) {
 	one, two := cause("sun.heat", "A", new(0.2)), cause("sun.heat", "A", new(0.4))
 	one.Doubts, two.Doubts = []Phrase{Say("It may rain.")}, []Phrase{Say("It may rain."), Say("Or ", Amount{Value: 3, Unit: "J"}, ".")}
 	one.Tables, two.Picture = []Table{{Title: "Rays"}}, &Picture{Kind: FlamePicture}
@@ -101,9 +101,9 @@ func TestAnExplanationHoldsWhatItsCausesBring(t *testing.T) {
 	}
 }
 
-// What leads is of the finding in which a cause explains the largest amount, not of one of
-// which a cause explains nearly all.
-func TestTheLargestChangeLeads(t *testing.T) {
+// The lead is of the finding for which a cause explains the largest amount, not of one that a cause
+// explains almost completely.
+func TestLargestChangeLeads(t *testing.T) {
 	of := func(event string, share, ms float64) Cause {
 		c := cause("sun.heat", "A", &share)
 		c.Event, c.Sentence = event, Say(event)
@@ -120,8 +120,8 @@ func TestTheLargestChangeLeads(t *testing.T) {
 	}
 }
 
-// A frame that is the worst of the whole run too is drawn once.
-func TestAPictureOfSeveralCausesIsDrawnOnce(t *testing.T) {
+// A frame that is also the worst of the whole run is drawn once.
+func TestExplainDrawsPicturesOnce(t *testing.T) {
 	picture := func(tookMS float64) *Picture {
 		return &Picture{Kind: ThreadsPicture, Title: "A slow frame", Threads: &Threads{Frames: []DrawnFrame{{Role: Late, TookMS: tookMS}}}}
 	}
@@ -132,8 +132,8 @@ func TestAPictureOfSeveralCausesIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// Doubts that differ in a number, or in how a name is meant, are two.
-func TestDoubtsThatDifferAreTold(t *testing.T) {
+// Doubts that differ in a number, or in the kind of a name, are two.
+func TestExplainKeepsDifferentDoubts(t *testing.T) {
 	c := cause("sun.heat", "A", nil)
 	c.Doubts = []Phrase{
 		Say("It lies at ", Range{Low: 1, High: 2, Unit: "J"}), Say("It lies at ", Range{Low: 1, High: 9, Unit: "J"}),
@@ -145,7 +145,7 @@ func TestDoubtsThatDifferAreTold(t *testing.T) {
 	}
 }
 
-// What a newer apkgate explains is shown by this one too.
+// Causes from a newer apkgate are shown by this one too.
 func TestUnknownKindsHaveASection(t *testing.T) {
 	e := Explain([]Cause{cause("venus.transit", "A", nil), cause("mars.dust", "A", nil)})
 	if len(e) != 1 || e[0].Family.Title == "" || len(e[0].Causes) != 2 {

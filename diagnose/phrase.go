@@ -5,17 +5,16 @@ import (
 	"fmt"
 )
 
-// Phrase is text of which numbers and names are still data.
+// Phrase is text whose numbers and names are still data.
 type Phrase []Part
 
-// Part is one of these: words of ours, a name from outside, an amount or a range.
+// Part is one of: words of ours, a name from outside, an amount or a range.
 type Part struct {
 	Text string `json:"text,omitempty"`
 	Name string `json:"name,omitempty"`
-	// As says what the name is of, so that it can be shortened where it tells least.
+	// As is the kind of the name, so that it can be shortened where it is least informative.
 	As NameKind `json:"as,omitempty"`
-	// Most bounds the characters of the name that are shown; 0 is as many as a
-	// report shows of any name.
+	// Most limits the shown characters of the name; 0 is the general limit of reports.
 	Most   int     `json:"most,omitempty"`
 	Amount *Amount `json:"amount,omitempty"`
 	Range  *Range  `json:"range,omitempty"`
@@ -27,17 +26,17 @@ type NameKind string
 // The kinds of names.
 const (
 	Plain NameKind = ""
-	Code  NameKind = "code"  // a method, a function, a tag: its end tells most
+	Code  NameKind = "code"  // a method, a function, a tag: its end is the most informative
 	Short NameKind = "short" // the same without its package
 )
 
-// Amount is a number with its unit: "J", "W", "s", "ms", "B", "Hz", "ratio" (of 1),
-// "%" (of a hundred, which is shown with two digits however small it is), "" for a
-// count. A unit that a reader doesn't know stands behind the number.
+// Amount is a number with its unit: "J", "W", "s", "ms", "B", "Hz", "ratio" (of 1), "%" (of a
+// hundred, shown with two digits however small it is), "" for a count. An unknown unit is shown
+// after the number.
 type Amount struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit,omitempty"`
-	// Signed says that it is a change, which is shown with its sign.
+	// Signed marks a change, which is shown with its sign.
 	Signed bool `json:"signed,omitempty"`
 }
 
@@ -49,8 +48,7 @@ type Range struct {
 	Signed bool    `json:"signed,omitempty"`
 }
 
-// Say puts a phrase together: strings are words of ours, the rest are parts,
-// amounts, ranges and phrases.
+// Say makes a phrase: strings are words of ours, the rest are parts, amounts, ranges and phrases.
 func Say(parts ...any) Phrase {
 	var out Phrase
 	for _, p := range parts {
@@ -74,7 +72,7 @@ func Say(parts ...any) Phrase {
 	return out
 }
 
-// with adds a part; words after words become one part.
+// with adds a part; consecutive words become one part.
 func (p Phrase) with(part Part) Phrase {
 	if part == (Part{}) {
 		return p
@@ -87,7 +85,7 @@ func (p Phrase) with(part Part) Phrase {
 	return append(p, part)
 }
 
-// MarshalJSON writes a list, also where the phrase is empty.
+// MarshalJSON encodes a list, even where the phrase is empty.
 func (p Phrase) MarshalJSON() ([]byte, error) {
 	if p == nil {
 		return []byte("[]"), nil
@@ -95,7 +93,7 @@ func (p Phrase) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]Part(p))
 }
 
-// Joined puts a separator between phrases.
+// Joined joins phrases with a separator.
 func Joined(phrases []Phrase, separator string) Phrase {
 	var out Phrase
 	for i, p := range phrases {
@@ -107,13 +105,13 @@ func Joined(phrases []Phrase, separator string) Phrase {
 	return out
 }
 
-// Named is a name from outside.
+// Named returns a name from outside.
 func Named(name string) Part { return Part{Name: name} }
 
-// Coded is the name of a method or the like.
+// Coded returns the name of a method or the like.
 func Coded(name string) Part { return Part{Name: name, As: Code} }
 
-// Count is how many there are, with the word for one or for more.
+// Count returns a number with its noun.
 func Count(n int, one, many string) Phrase {
 	word := many
 	if n == 1 {

@@ -31,10 +31,10 @@ type Row struct {
 	Direction gate.Direction `json:"direction"`
 }
 
-// Add puts a row into the table.
+// Add adds a row to the table.
 func (t *Table) Add(d gate.Direction, cells ...Phrase) {
 	t.Rows = append(t.Rows, Row{Cells: cells, Direction: d})
 }
 
-// All is how many rows there would be.
+// All returns the total number of rows.
 func (t Table) All() int { return max(t.Total, len(t.Rows)) }

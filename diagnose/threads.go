@@ -7,14 +7,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Limits on a picture of threads.
+// Limits on a figure of threads.
 const (
 	MaxDrawnFrames = 4
 	MaxSteps       = 200 // of one frame
 )
 
-// Threads is what the threads on the critical paths of frames did, the frames one
-// below the other on one scale of time: the late one first.
+// Threads is what the threads on the critical paths of frames did, the frames one below the other
+// on one time scale: the late one first.
 type Threads struct {
 	Frames []DrawnFrame `json:"frames"`
 }
@@ -22,16 +22,16 @@ type Threads struct {
 // DrawnFrame is one frame of Threads.
 type DrawnFrame struct {
 	Role       Role `json:"role"`
-	Repetition int  `json:"repetition,omitempty"` // the iteration, from 1; 0 where it is not known
-	// TookMS is how long the frame took, DeadlineMS how long it could have taken; 0
-	// where that is not known. Both begin with the vsync that it was due to begin at.
+	Repetition int  `json:"repetition,omitempty"` // the iteration, from 1; 0 where unknown
+	// TookMS is the duration of the frame, DeadlineMS the time allowed; 0 where unknown. Both begin
+	// with the vsync at which it was due to begin.
 	TookMS     float64 `json:"took_ms"`
 	DeadlineMS float64 `json:"deadline_ms,omitempty"`
 	// Steps are the critical path in the order of time.
 	Steps []Step `json:"steps"`
 }
 
-// Role is what a frame is drawn for.
+// Role is why a frame is drawn.
 type Role string
 
 // The roles of frames.
@@ -41,23 +41,22 @@ const (
 	Base  Role = "base"  // the same, of the build or the runs before
 )
 
-// Step is a stretch of a critical path: one thread that ran, or waited. Its fields are
-// as a record has them; times begin with the frame, and may be before it.
+// Step is a step of a critical path: one thread that ran, or waited. Its fields are as in a record;
+// times begin with the frame, and may be before it.
 type Step struct {
 	Thread  string  `json:"thread"`
 	Process string  `json:"process,omitempty"`
 	Stage   string  `json:"stage,omitempty"`
 	Kind    string  `json:"kind"`            // run.Wait*: "running", "binder"
-	Does    string  `json:"does,omitempty"`  // what the thread did meanwhile, where that is another matter
+	Does    string  `json:"does,omitempty"`  // what the thread did at that time, where that differs
 	What    string  `json:"what,omitempty"`  // that ran, or was waited for
 	Slice   string  `json:"slice,omitempty"` // the innermost that stood open
 	FromMS  float64 `json:"from_ms"`
 	ToMS    float64 `json:"to_ms"`
 }
 
-// PictureOfFrames draws a late frame above a usual one of the same event and one of
-// before, which are nil where there is none. It is nil where nothing is known of the
-// late frame's critical path.
+// PictureOfFrames draws a late frame above a usual one of the same event and one of the runs
+// before, which may be nil. It is nil where the late frame's critical path is unknown.
 func PictureOfFrames(title string, late run.LateFrame, usual, base *run.LateFrame) *Picture {
 	if len(late.Path) == 0 {
 		return nil
@@ -72,8 +71,8 @@ func PictureOfFrames(title string, late run.LateFrame, usual, base *run.LateFram
 	return &Picture{Kind: ThreadsPicture, Title: title, Label: title, Threads: &t}
 }
 
-// PictureOfUsual draws a usual frame of an event above one of before: what shows that frames
-// take longer which are still in time. It is nil where the path of either is not known.
+// PictureOfUsual draws a usual frame of an event above one of the runs before, for frames that take
+// longer and are still in time. It is nil where either path is unknown.
 func PictureOfUsual(title string, usual, base *run.LateFrame) *Picture {
 	if usual == nil || base == nil || len(usual.Path) == 0 || len(base.Path) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A late frame is drawn with what stands beside it, as far as that is known.
-func TestAPictureOfFrames(t *testing.T) {
+// A late frame is drawn with the others, as far as known.
+func TestPictureOfFrames(t *testing.T) {
 	late := run.LateFrame{Repetition: 3, AtMS: 9_000, DurationMS: 40, DeadlineMS: 16, Path: []run.PathStep{{Thread: "main", Kind: run.WaitBinder, What: "I::m", FromMS: -1, ToMS: 40}}}
 	usual := run.LateFrame{Repetition: 1, DurationMS: 9, Path: []run.PathStep{{Thread: "main", Kind: run.WaitRunning, ToMS: 9}}}
 	p := PictureOfFrames("Worst", late, &usual, &run.LateFrame{DurationMS: 8})

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Limits on causes that are written and read.
+// Limits on causes in files.
 const (
 	MaxCauses  = 1_000 // of one verdict
 	MaxTables  = 10    // of one cause
@@ -28,8 +28,8 @@ const (
 
 var kindName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9.-]{0,60}$`)
 
-// Validate checks causes that were read from outside: lists, texts and numbers
-// within the limits, directions that are known.
+// Validate checks causes from outside: lists, texts and numbers must be within the limits,
+// directions known.
 func Validate(causes []Cause) error {
 	if len(causes) > MaxCauses {
 		return fmt.Errorf("causes has %d entries, at most %d are allowed", len(causes), MaxCauses)
@@ -80,7 +80,7 @@ func (c Cause) Validate() error {
 	return err
 }
 
-// in says what an error is in.
+// in adds the field to an error.
 func in(field string, err error) error {
 	if err == nil {
 		return nil
@@ -238,12 +238,12 @@ func (l Link) validate() error {
 	return nil
 }
 
-// number reports whether a value can be added up and drawn.
+// number reports whether a value can be summed and drawn.
 func number(v float64) bool { return math.Abs(v) <= maxNumber }
 
 func amountOf(v float64) bool { return v >= 0 && v <= maxNumber }
 
-// texts bounds strings; each stands behind the name of its field.
+// texts checks the lengths of strings, each after the name of its field.
 func texts(pairs ...string) error {
 	for i := 1; i < len(pairs); i += 2 {
 		if len(pairs[i]) > run.MaxText {

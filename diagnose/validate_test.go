@@ -54,7 +54,7 @@ func TestCausesSurviveJSON(t *testing.T) {
 	}
 }
 
-func TestPhrasesArePutTogether(t *testing.T) {
+func TestSay(t *testing.T) {
 	got := Say("It took ", Say(Amount{Value: 2, Unit: "J"}, " more"), " than ", Named("before"), "", ".")
 	want := Phrase{{Text: "It took "}, {Amount: &Amount{Value: 2, Unit: "J"}}, {Text: " more than "}, {Name: "before"}, {Text: "."}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -69,7 +69,7 @@ func TestPhrasesArePutTogether(t *testing.T) {
 	}
 }
 
-func TestValidateRefusesWhatCanNotBe(t *testing.T) {
+func TestValidateRejectsInvalidCauses(t *testing.T) {
 	long := strings.Repeat("x", run.MaxText+1)
 	for want, change := range map[string]func(*Cause){
 		"kind is":                 func(c *Cause) { c.Kind = "Sun" },

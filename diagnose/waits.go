@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Waits is who waited for whom when something did not respond: first the thread that
-// did not respond, last one that kept the others waiting.
+// Waits is who waited for whom when something did not respond: first the thread that did not
+// respond, last one that blocked the others.
 type Waits struct {
 	Threads []Waiting `json:"threads"`
 }
@@ -24,10 +24,10 @@ type Waiting struct {
 	Process  string `json:"process,omitempty"`
 	State    string `json:"state,omitempty"`
 	WaitsFor string `json:"waits_for,omitempty"` // in words
-	At       string `json:"at,omitempty"`        // the frame of its stack that tells most
-	// Next is the place of the thread that it waits for; -1 where it waits for none.
+	At       string `json:"at,omitempty"`        // the most informative frame of its stack
+	// Next is the index of the thread that it waits for; -1 for none.
 	Next int `json:"next"`
-	// Critical says that it keeps the others waiting.
+	// Critical is set where it blocks the others.
 	Critical bool `json:"critical,omitempty"`
 }
 
@@ -59,8 +59,8 @@ func (w Waits) validate() error {
 	return nil
 }
 
-// PictureOfWaits is who waited for whom when something did not respond; nil where no
-// threads were read.
+// PictureOfWaits returns who waited for whom when something did not respond; nil where no threads
+// were read.
 func PictureOfWaits(title string, a run.ANR) *Picture {
 	if len(a.Threads) == 0 {
 		return nil
@@ -75,14 +75,14 @@ func PictureOfWaits(title string, a run.ANR) *Picture {
 	return &Picture{Kind: WaitsPicture, Title: title, Label: title, Waits: &w}
 }
 
-// IsMain reports whether a thread of a process is its main one, by its name: native dumps
-// call it as the kernel does, by the last or first 15 bytes of the process's.
+// IsMain reports whether a thread is its process's main thread, by its name: native dumps use the
+// kernel's name, the last or first 15 bytes of the process's.
 func IsMain(thread, process string) bool {
 	const kernels = 15
 	return thread == "main" || process != "" && (thread == process || len(thread) == kernels && (strings.HasSuffix(process, thread) || strings.HasPrefix(process, thread)))
 }
 
-// next is the place of the thread that one of an ANR's waits for, -1 for none.
+// next returns the index of the thread that a thread of an ANR waits for, -1 for none.
 func next(a run.ANR, of int) int {
 	switch told := a.Threads[of].Next; {
 	case a.Threads[of].WaitsFor == "":
@@ -91,18 +91,17 @@ func next(a run.ANR, of int) int {
 		return told - 1
 	case of+1 < len(a.Threads):
 		return of + 1
-	case a.Cycle: // a record of before places were told: it leads back into the chain
+	case a.Cycle: // an old record without indexes: it leads back into the chain
 		return 0
 	}
 	return -1
 }
 
-// platform begins the names of methods that are not the app's own.
+// platform are the prefixes of methods that are not the app's own.
 var platform = []string{"java.", "javax.", "jdk.", "sun.", "libcore.", "dalvik.", "android.", "com.android.", "kotlin.", "kotlinx."}
 
-// telling is the frame of a thread's stack that says most of what it was at: the innermost
-// of Java that is not the platform's, or else the one that tells what it waits for, or
-// else the innermost.
+// telling returns the most informative frame of a thread's stack: the innermost Java frame that is
+// not the platform's, or else the one that shows what it waits for, or else the innermost.
 func telling(t run.ANRThread) string {
 	innermost := ""
 	if t.Tells > 0 && t.Tells <= len(t.Stack) {
@@ -121,7 +120,7 @@ func telling(t run.ANRThread) string {
 	return WithoutAddress(innermost)
 }
 
-// WithoutAddress is a frame for people: of "native: pc 000000000003d324  /apex/…/libjdwp.so
+// WithoutAddress returns a frame for people: for "native: pc 000000000003d324 /apex/…/libjdwp.so
 // (debugMonitorWait+56) (BuildId: 323c…)", "native: debugMonitorWait (libjdwp.so)".
 func WithoutAddress(frame string) string {
 	text, _, _ := strings.Cut(frame, " (BuildId: ")

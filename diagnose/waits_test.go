@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func TestAPictureOfWaits(t *testing.T) {
+func TestPictureOfWaits(t *testing.T) {
 	p := PictureOfWaits("Chain", run.ANR{Process: "mail", Cycle: true, Threads: []run.ANRThread{
 		{Name: "main", State: "Blocked", WaitsFor: "lock", Stack: []string{"java.lang.Object.wait(Native method)", "- waiting to lock <0x1>", "a.List.show(List.java:8)", "a.Main.run(Main.java:1)"}},
 		{Name: "sync", WaitsFor: "binder", Critical: true, Tells: 2, Stack: []string{"#00 pc 4b2c8 /libc.so (syscall+32)", "android.os.Binder.transact(Binder.java:1)"}},
@@ -24,8 +24,8 @@ func TestAPictureOfWaits(t *testing.T) {
 	}
 }
 
-// Of a native frame people are told the function, or the library where it has no name.
-func TestAFrameForPeople(t *testing.T) {
+// A native frame is shown by its function, or its library where that is unknown.
+func TestWithoutAddress(t *testing.T) {
 	for frame, want := range map[string]string{
 		"native: pc 0000000000000b39  [vdso] (__kernel_vsyscall+9)":                             "native: __kernel_vsyscall ([vdso])",
 		"native: pc 00000000000e8aac  /data/app/a b/lib/arm64/libx.so (BuildId: 12ab)":          "native: libx.so",
@@ -41,9 +41,9 @@ func TestAFrameForPeople(t *testing.T) {
 	}
 }
 
-// Where a record tells no place, a thread waits for the one behind it, the last one of
-// a circle for the first, and one that waits for nothing for none.
-func TestPlacesThatAreNotTold(t *testing.T) {
+// Where a record has no indexes, a thread waits for the next one, the last one of a cycle for the
+// first, and one that waits for nothing for none.
+func TestPictureOfWaitsWithoutIndexes(t *testing.T) {
 	of := func(cycle bool, last string) []int {
 		var out []int
 		for _, w := range PictureOfWaits("", run.ANR{Cycle: cycle, Threads: []run.ANRThread{{WaitsFor: "lock"}, {}, {WaitsFor: last}}}).Waits.Threads {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// account is what the files of all runs come to.
+// account is the files of all runs and their total size.
 type account struct {
-	owners []owner // the oldest first
-	runs   int     // of them that have not left
+	owners []owner // oldest first
+	runs   int     // that have not been removed
 	files  map[string]kept
 	bytes  int64 // of all files, each once
 }
@@ -20,7 +20,7 @@ type kept struct {
 	bytes int64
 }
 
-// accountOf looks at the files of all runs.
+// accountOf reads the files of all runs.
 func accountOf(root *os.Root) (*account, error) {
 	owners, err := ownersIn(root)
 	if err != nil {
@@ -43,7 +43,7 @@ func accountOf(root *os.Root) (*account, error) {
 	return a, nil
 }
 
-// leave takes a run out, and returns the files that no other has.
+// leave removes a run, and returns the files that no other run has.
 func (a *account) leave(o owner) (unused []string) {
 	a.runs--
 	for _, digest := range o.Digests {
@@ -58,18 +58,18 @@ func (a *account) leave(o owner) (unused []string) {
 	return unused
 }
 
-// total is what a folder was found to hold, with all that it got since: at least as much as
-// is there, so that what is within the limits need not be looked at.
+// total is an upper bound of a folder's size: its last count, plus everything added since. A folder
+// within the limits need not be counted again.
 type total struct {
 	Bytes int64     `json:"bytes"`
 	Runs  int       `json:"runs"`
-	At    time.Time `json:"at"` // when it was looked at
+	At    time.Time `json:"at"` // time of the count
 }
 
-// countedFor is how long a total stands: another apkgate may not write it.
+// countedFor is how long a total is valid: another apkgate may not update it.
 const countedFor = 24 * time.Hour
 
-// readTotal reads the folder's total; false where there is none that still stands.
+// readTotal reads the folder's total; false where there is no valid one.
 func readTotal(root *os.Root) (total, bool) {
 	info, err := root.Lstat(totalFile)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<10 {
@@ -82,7 +82,7 @@ func readTotal(root *os.Root) (total, bool) {
 	return totalOf(data, time.Now())
 }
 
-// totalOf reads its text.
+// totalOf decodes it.
 func totalOf(data []byte, now time.Time) (t total, stands bool) {
 	if json.Unmarshal(data, &t) != nil || t.Bytes < 0 || t.Runs < 0 {
 		return total{}, false
@@ -91,5 +91,5 @@ func totalOf(data []byte, now time.Time) (t total, stands bool) {
 	return t, age >= 0 && age < countedFor
 }
 
-// write writes the total whole or not at all.
+// write writes the total atomically.
 func (t total) write(root *os.Root) error { return writeJSON(root, totalFile, t) }

@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Copied counts what Copy has done.
+// Copied counts the results of Copy.
 type Copied struct {
-	Files   int // now in the other folder, also those that were there before
-	Missing int // not to be had from the one copied from: absent, or damaged
-	Refused int // larger than the other folder takes, or more than it keeps of a run
+	Files   int // now in the other folder, including those that were there before
+	Missing int // absent or damaged in the source folder
+	Refused int // larger than the other folder accepts, or beyond its limit per run
 	Gone    Gone
 }
 
@@ -24,15 +24,15 @@ func (c *Copied) Add(o Copied) {
 	c.Gone.Add(o.Gone)
 }
 
-// Add adds what else was removed.
+// Add adds the counts of another removal.
 func (g *Gone) Add(o Gone) {
 	g.Runs = append(g.Runs, o.Runs...)
 	g.Files += o.Files
 	g.Bytes += o.Bytes
 }
 
-// Copy brings the files of a run, which has an id, from one folder to another and
-// attaches them there. What is not in the first is counted, and no error.
+// Copy copies the files of a run, which has an id, from one folder to another and attaches them
+// there. Files that are absent in the source are counted, without an error.
 func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err error) {
 	room := &share{to, to.limits.Files, to.limits.Run}
 	for _, e := range r.Evidence {
@@ -52,10 +52,11 @@ func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err er
 	return done, err
 }
 
-// errUnread says that a file could not be had from where it should be.
+// errUnread marks a file that could not be read from the source.
 var errUnread = errors.New("the file could not be read")
 
-// copyFile copies one file. What is in the other folder has its share of the run too.
+// copyFile copies one file. A file that is already in the other folder counts towards the run's
+// limit too.
 func (s *share) copyFile(ctx context.Context, to, from *Folder, digest string) error {
 	if _, size, here := to.Place(digest); here {
 		s.files--

@@ -2,16 +2,17 @@ package evidence
 
 import "errors"
 
-// Errors that callers tell apart with errors.Is.
+// Errors to test with errors.Is.
 var (
-	// ErrTooLarge is what a file is refused with that is larger than is kept.
+	// ErrTooLarge rejects a file that is larger than the limit of one file.
 	ErrTooLarge = errors.New("the file is larger than what is kept")
-	// ErrFull is what a file is refused with where a run has as much as is kept of one.
+	// ErrFull rejects a file of a run that has reached its limit.
 	ErrFull = errors.New("as much is kept of the run as is kept of any")
-	// ErrAbsent says that a file is not kept here: it lies elsewhere, or is gone.
+	// ErrAbsent is returned for a file that is not in this folder: it is elsewhere, or was deleted.
 	ErrAbsent = errors.New("the file is not kept here")
-	// ErrDamaged says that a kept file is not what its name says.
+	// ErrDamaged is returned for a kept file whose content does not match its digest.
 	ErrDamaged = errors.New("the kept file is damaged")
-	// ErrForeign says that a folder is none of kept evidence, or one of a later apkgate.
+	// ErrForeign is returned for a folder that is no folder of kept evidence, or one of a later
+	// apkgate.
 	ErrForeign = errors.New("it is no folder of kept evidence that this apkgate knows")
 )

@@ -21,47 +21,47 @@ import (
 // (docs/format/evidence.md).
 const Format = "apkgate.evidence/1"
 
-// What lies in a folder.
+// The contents of a folder.
 const (
 	formatFile = "format"
 	lockFile   = "lock"
-	totalFile  = "total"    // what it came to when it was last looked at
+	totalFile  = "total"    // the last count of its size
 	filesDir   = "files"    // files by digest: two digits, then the others
-	runsDir    = "runs"     // which run has which files
-	inDir      = "incoming" // what is being written
+	runsDir    = "runs"     // the files of each run
+	inDir      = "incoming" // files being written
 )
 
-// Limits bound what a folder holds.
+// Limits limit what a folder contains.
 type Limits struct {
 	File int64 // bytes of one file
-	// Run and Files bound what one run keeps: bytes of all its files, and how many.
+	// Run and Files limit what one run keeps: bytes of all its files, and their number.
 	Run   int64
 	Files int
-	// Total is for all files together; where it is passed, those of the oldest runs go.
+	// Total limits all files together; where it is exceeded, those of the oldest runs are removed.
 	Total int64
 }
 
-// Default are limits for a computer on which people work.
+// Default are the limits for a workstation.
 var Default = Limits{File: 256 << 20, Run: 1 << 30, Files: 100, Total: 8 << 30}
 
-// Folder is a folder of kept files. Several processes may use one at the same time.
+// Folder is a folder of kept files. Several processes may use it concurrently.
 type Folder struct {
 	path   string
 	limits Limits
 }
 
-// At is the folder of that path. It need not be there: it is made when something is
-// kept in it.
+// At returns the folder at that path. It need not exist: it is created when something is kept in
+// it.
 func At(path string, limits Limits) *Folder { return &Folder{path, limits} }
 
-// Path is where the folder is.
+// Path returns the folder's path.
 func (f *Folder) Path() string { return f.path }
 
-// Limits are those of the folder.
+// Limits returns the folder's limits.
 func (f *Folder) Limits() Limits { return f.limits }
 
-// Keep implements Keeper. The file belongs to no run until Attach says so; one that
-// is never attached is removed by a later Prune.
+// Keep implements Keeper. The file belongs to no run until Attach is called; one that is never
+// attached is removed by a later Prune.
 func (f *Folder) Keep(ctx context.Context, r io.Reader, limit int64) (digest string, size int64, err error) {
 	root, err := f.open(true)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *Folder) Keep(ctx context.Context, r io.Reader, limit int64) (digest str
 		if err := root.MkdirAll(path.Dir(at), 0o755); err != nil {
 			return err
 		}
-		return root.Rename(name, at) // over what is there: the same, or damaged
+		return root.Rename(name, at) // replaces what is there: the same file, or a damaged one
 	})
 	if err != nil {
 		return "", 0, f.failed("keep a file", err)
@@ -88,7 +88,7 @@ func (f *Folder) Keep(ctx context.Context, r io.Reader, limit int64) (digest str
 	return digest, size, nil
 }
 
-// writeNew writes what r yields to a new file and returns its SHA-256 and size.
+// writeNew writes the content of r to a new file and returns its SHA-256 and size.
 func writeNew(ctx context.Context, root *os.Root, name string, r io.Reader, limit int64) ([]byte, int64, error) {
 	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -108,7 +108,7 @@ func writeNew(ctx context.Context, root *os.Root, name string, r io.Reader, limi
 	return hash.Sum(nil), n, err
 }
 
-// cancellable ends with its context.
+// cancellable is a reader that ends with its context.
 type cancellable struct {
 	ctx context.Context
 	r   io.Reader
@@ -121,8 +121,8 @@ func (c cancellable) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// Open opens a kept file to be read, once its content is what the digest says. Where
-// it is not here that is ErrAbsent, where its content is another ErrDamaged.
+// Open opens a kept file for reading, after verifying its digest. It returns ErrAbsent for a file
+// that is not here, and ErrDamaged for one with another content.
 func (f *Folder) Open(digest string) (*os.File, error) {
 	if !validDigest(digest) {
 		return nil, fmt.Errorf("open kept file %.80q: want the 64 hexadecimal digits of a SHA-256", digest)
@@ -163,8 +163,8 @@ func openChecked(root *os.Root, digest string) (*os.File, error) {
 	return file, nil
 }
 
-// Place is the path of a kept file and its size; false where it is not here. It does
-// not look into the file.
+// Place returns the path of a kept file and its size; false where it is not here. It does not read
+// the file.
 func (f *Folder) Place(digest string) (at string, size int64, here bool) {
 	if !validDigest(digest) {
 		return "", 0, false
@@ -181,11 +181,11 @@ func (f *Folder) Place(digest string) (at string, size int64, here bool) {
 	return filepath.Join(f.path, filepath.FromSlash(placeOf(digest))), info.Size(), true
 }
 
-// placeOf is the path of a file in its folder.
+// placeOf returns the path of a file in its folder.
 func placeOf(digest string) string { return path.Join(filesDir, digest[:2], digest[2:]) }
 
-// validDigest reports whether the text is a SHA-256 as it names files, so that it
-// leads nowhere else.
+// validDigest reports whether the text is a SHA-256 as used in file names, so that it can't be a
+// path out of the folder.
 func validDigest(s string) bool {
 	if len(s) != 2*sha256.Size {
 		return false
@@ -198,8 +198,7 @@ func validDigest(s string) bool {
 	return true
 }
 
-// open opens the folder, making it where it is to be written to. Nothing that lies in
-// it leads out of it.
+// open opens the folder, and creates it if it will be written to. Nothing in it can lead out of it.
 func (f *Folder) open(write bool) (*os.Root, error) {
 	if write {
 		if err := f.make(); err != nil {
@@ -212,7 +211,7 @@ func (f *Folder) open(write bool) (*os.Root, error) {
 	return os.OpenRoot(f.path)
 }
 
-// make makes the folder where there is none, or an empty one.
+// make creates the folder where there is none, or only an empty one.
 func (f *Folder) make() error {
 	if err := os.MkdirAll(f.path, 0o755); err != nil {
 		return err
@@ -237,8 +236,8 @@ func (f *Folder) make() error {
 	return os.Rename(tmp.Name(), filepath.Join(f.path, formatFile))
 }
 
-// isOurs looks whether the folder is one of kept evidence. ErrAbsent is one that is
-// not there, or has nothing in it yet.
+// isOurs checks that the folder is one of kept evidence. It returns ErrAbsent where the folder does
+// not exist, or is empty.
 func (f *Folder) isOurs() error {
 	info, err := os.Lstat(f.path)
 	switch {
@@ -256,7 +255,7 @@ func (f *Folder) isOurs() error {
 		return f.isEmpty()
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular(): // to open a pipe would wait for ever
+	case !info.Mode().IsRegular(): // opening a pipe would block forever
 		return fmt.Errorf("%w: %s in it is no plain file", ErrForeign, formatFile)
 	}
 	file, err := os.Open(name)
@@ -271,8 +270,7 @@ func (f *Folder) isOurs() error {
 	return err
 }
 
-// isEmpty is ErrAbsent for a folder in which there is nothing but what an apkgate
-// has begun to make.
+// isEmpty returns ErrAbsent for a folder that contains only what an apkgate has begun to create.
 func (f *Folder) isEmpty() error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -281,12 +279,12 @@ func (f *Folder) isEmpty() error {
 	for _, e := range entries {
 		switch e.Name() {
 		case filesDir, runsDir, inDir:
-			if e.IsDir() { // and no link out of it
+			if e.IsDir() { // and not a link out of it
 				continue
 			}
 		case lockFile:
 			continue
-		case formatFile: // another process has made it meanwhile
+		case formatFile: // another process has created it in the meantime
 			return f.isOurs()
 		}
 		return fmt.Errorf("%w: it holds %.60q", ErrForeign, e.Name())
@@ -294,14 +292,14 @@ func (f *Folder) isEmpty() error {
 	return ErrAbsent
 }
 
-// How long another process is waited for, and how often it is looked for: it holds
-// the lock for a few file operations.
+// How long to wait for another process, and how often to try: it holds the lock for a few file
+// operations.
 const (
 	lockFor   = 30 * time.Second
 	lockPause = 5 * time.Millisecond
 )
 
-// locked runs do while no other process changes what is kept.
+// locked runs do while no other process changes the folder.
 func (f *Folder) locked(ctx context.Context, root *os.Root, do func() error) error {
 	if info, err := root.Lstat(lockFile); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no file", lockFile)
@@ -324,7 +322,7 @@ func (f *Folder) locked(ctx context.Context, root *os.Root, do func() error) err
 	}
 }
 
-// absentIf says of a file that is not there that it is not kept here.
+// absentIf turns fs.ErrNotExist into ErrAbsent.
 func absentIf(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrAbsent
@@ -332,7 +330,7 @@ func absentIf(err error) error {
 	return err
 }
 
-// failed says what was being done in which folder.
+// failed adds what was being done, and the folder, to an error.
 func (f *Folder) failed(doing string, err error) error {
 	return fmt.Errorf("%s in %s: %w", doing, f.path, err)
 }

@@ -33,7 +33,7 @@ func keep(t *testing.T, f *Folder, text string) string {
 	return digest
 }
 
-// runWith is a run of that day of November with those files.
+// runWith returns a run of that day of November with those files.
 func runWith(id string, day int, digests ...string) run.Run {
 	r := run.Run{ID: id, Started: time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)}
 	for _, d := range digests {
@@ -70,7 +70,7 @@ func isKept(f *Folder, digest string) bool {
 	return here
 }
 
-func TestWhatIsKeptIsNamedByItsContent(t *testing.T) {
+func TestKeepNamesByContent(t *testing.T) {
 	f := newFolder(t)
 	digest, size, err := f.Keep(t.Context(), strings.NewReader("abc"), 1000)
 	if err != nil || digest != abc || size != 3 {
@@ -89,7 +89,7 @@ func TestWhatIsKeptIsNamedByItsContent(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooLargeLeavesNothing(t *testing.T) {
+func TestKeepTooLargeLeavesNothing(t *testing.T) {
 	for name, limit := range map[string]int64{"for the caller": 10, "for the folder": 1 << 30} {
 		f := newFolder(t)
 		if _, _, err := f.Keep(t.Context(), strings.NewReader(strings.Repeat("a", 1001)), limit); !errors.Is(err, ErrTooLarge) {
@@ -101,7 +101,7 @@ func TestWhatIsTooLargeLeavesNothing(t *testing.T) {
 	}
 }
 
-// filesIn are the files below a folder.
+// filesIn returns the files below a folder.
 func filesIn(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -116,7 +116,7 @@ func filesIn(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-func TestAnEndedKeepLeavesNothing(t *testing.T) {
+func TestCancelledKeepLeavesNothing(t *testing.T) {
 	f := newFolder(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	r := io.MultiReader(strings.NewReader("abc"), readerFunc(func([]byte) (int, error) { cancel(); return 0, nil }))
@@ -132,7 +132,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-func TestDamageIsNoticedAndHealed(t *testing.T) {
+func TestDamageIsDetectedAndRepaired(t *testing.T) {
 	f := newFolder(t)
 	keep(t, f, "abc")
 	at, _, _ := f.Place(abc)
@@ -148,7 +148,7 @@ func TestDamageIsNoticedAndHealed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotHere(t *testing.T) {
+func TestOpenAbsent(t *testing.T) {
 	f := newFolder(t)
 	if _, err := f.Open(abc); !errors.Is(err, ErrAbsent) {
 		t.Errorf("without a folder: %v, want ErrAbsent", err)
@@ -165,8 +165,8 @@ func TestWhatIsNotHere(t *testing.T) {
 	}
 }
 
-// Digests come from records that strangers may have written.
-func TestADigestLeadsNowhereElse(t *testing.T) {
+// Digests come from records, which may be hostile.
+func TestHostileDigest(t *testing.T) {
 	f := newFolder(t)
 	keep(t, f, "abc")
 	secret := filepath.Join(filepath.Dir(f.Path()), "secret")
@@ -202,7 +202,7 @@ func TestADigestLeadsNowhereElse(t *testing.T) {
 	}
 }
 
-func TestAFolderOfOthersIsLeftAlone(t *testing.T) {
+func TestForeignFolderIsLeftAlone(t *testing.T) {
 	for name, set := range map[string]func(dir string) error{
 		"with files of others": func(dir string) error {
 			return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o644))
@@ -237,7 +237,7 @@ func TestAFolderOfOthersIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestARunHasItsShare(t *testing.T) {
+func TestOfRunLimits(t *testing.T) {
 	f := newFolder(t)
 	k := OfRun(f, 3, 10)
 	for _, c := range []struct {
@@ -250,8 +250,8 @@ func TestARunHasItsShare(t *testing.T) {
 	}
 }
 
-// Whatever lies where a folder should be, the run is whole.
-func TestCopyFromWhatIsNoFolder(t *testing.T) {
+// Whatever is in the folder's place, the run is complete.
+func TestCopyFromMissingFolder(t *testing.T) {
 	from, to := newFolder(t), newFolder(t)
 	if err := os.WriteFile(from.Path(), []byte("no folder"), 0o644); err != nil {
 		t.Fatal(err)
@@ -261,8 +261,8 @@ func TestCopyFromWhatIsNoFolder(t *testing.T) {
 	}
 }
 
-// A copy keeps to what is kept of one run, counting what it has brought before.
-func TestCopyKeepsToARunsShare(t *testing.T) {
+// A copy respects the limit of a run, including what was copied before.
+func TestCopyRespectsLimitOfRun(t *testing.T) {
 	roomy := Limits{File: 1000, Run: 10_000, Files: 10, Total: 10_000}
 	for name, limits := range map[string]Limits{
 		"of files": {File: 1000, Run: 10_000, Files: 2, Total: 10_000},
@@ -278,7 +278,7 @@ func TestCopyKeepsToARunsShare(t *testing.T) {
 	}
 }
 
-func TestCopyTakesARunsFilesAlong(t *testing.T) {
+func TestCopyFilesOfRun(t *testing.T) {
 	from, to := newFolder(t), newFolder(t)
 	r := runWith("r", 1, keep(t, from, "abc"), keep(t, from, "trace"), strings.Repeat("0", 64))
 	done, err := Copy(t.Context(), to, from, r)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzIndex: whatever lies in the folder's index, a run's file names only files by digests,
-// and is that of no other run; a total is never below nothing, nor of tomorrow.
+// FuzzIndex: whatever is in the folder's index, a run's file names only files by digests, and
+// belongs to no other run; a total is never negative, nor from the future.
 func FuzzIndex(f *testing.F) {
 	f.Add("run-1", []byte(`{"format":"apkgate.evidence/1","run":"run-1","started":"2026-01-01T00:00:00Z","digests":["`+strings.Repeat("0a", 32)+`"]}`))
 	f.Add("run-1", []byte(`{"format":"apkgate.evidence/1","run":"../run-1","digests":["../../etc/passwd"]}`))

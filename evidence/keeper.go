@@ -1,11 +1,10 @@
-// Package evidence keeps the files that belong to runs: traces, dumps, profiles.
+// Package evidence stores the files that belong to runs: traces, dumps, profiles.
 //
-// It owns where such a file lies, under which name, and for how long. It takes a
-// stand: a file is its content. It is named by the SHA-256 of its bytes, written
-// once and never changed, so that two runs which kept the same file keep it once, and
-// it stays until both are gone. Which file belongs to which run stands in the run's
-// record (run.Evidence), which is whole without them: a file that is gone is told of
-// and is never an error. It knows nothing of what is in a file.
+// It owns where such a file is stored, under which name, and for how long. A file is identified by
+// its content: it is named by the SHA-256 of its bytes, written once and never changed, so that two
+// runs with the same file store it once, and it stays until both are removed. The run's record
+// (run.Evidence) lists which files belong to the run, and is complete without them: a missing file
+// is reported and is never an error. The package does not interpret files.
 package evidence
 
 import (
@@ -13,18 +12,17 @@ import (
 	"io"
 )
 
-// Keeper takes files in.
+// Keeper stores files.
 type Keeper interface {
-	// Keep takes what r yields, of at most limit bytes, and returns the SHA-256 of it
-	// in lower-case hexadecimal and how many bytes there are. Keeping what is kept
-	// already is no error. What is longer than limit, or than the keeper takes, is
-	// ErrTooLarge, and nothing is kept of it.
+	// Keep stores the content of r, of at most limit bytes, and returns its SHA-256 in lower-case
+	// hexadecimal and its size. Keeping a file again is no error. Content longer than limit, or
+	// than the keeper's own limit, returns ErrTooLarge, and nothing is stored.
 	Keep(ctx context.Context, r io.Reader, limit int64) (digest string, bytes int64, err error)
 }
 
-// OfRun is a keeper for the files of one run: at most so many, of at most so many
-// bytes together. What goes beyond is ErrFull, or ErrTooLarge where the next smaller
-// file may still fit. It is for one goroutine.
+// OfRun returns a keeper for the files of one run, limited in number and total bytes. Beyond these
+// it returns ErrFull, or ErrTooLarge where a smaller file may still fit. It is not safe for
+// concurrent use.
 func OfRun(k Keeper, files int, bytes int64) Keeper {
 	return &share{keeper: k, files: files, bytes: bytes}
 }

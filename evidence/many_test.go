@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// many makes a folder of n runs, an hour apart, with a file of ten bytes each.
+// many creates a folder of n runs, an hour apart, with a file of ten bytes each.
 func many(t *testing.T, n int) (dir string, root *os.Root) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "kept")
@@ -42,9 +42,8 @@ func many(t *testing.T, n int) (dir string, root *os.Root) {
 	return dir, root
 }
 
-// A limit that was lowered takes the oldest of thousands of runs away at once, each file
-// being looked at once.
-func TestThousandsOfRunsLeaveAtOnce(t *testing.T) {
+// A lowered limit removes the oldest of thousands of runs at once, reading each file once.
+func TestThousandsOfRunsAreRemovedAtOnce(t *testing.T) {
 	const runs, stay = 4000, 100
 	dir, _ := many(t, runs)
 	f := At(dir, Limits{File: 1 << 10, Run: 1 << 10, Files: 10, Total: 10 * stay})
@@ -69,8 +68,8 @@ func TestThousandsOfRunsLeaveAtOnce(t *testing.T) {
 	}
 }
 
-// Files in runs that are none of ours count for nothing, however many they are.
-func TestFilesOfOthersAmongRuns(t *testing.T) {
+// Foreign files in runs are ignored, however many they are.
+func TestForeignFilesAmongRuns(t *testing.T) {
 	dir, root := many(t, 3)
 	for i := range maxRuns + 1 {
 		if err := root.WriteFile(fmt.Sprintf("%s/%d.json", runsDir, i), nil, 0o644); err != nil {
@@ -91,9 +90,9 @@ func TestFilesOfOthersAmongRuns(t *testing.T) {
 	}
 }
 
-// What the folder is said to hold is not believed where it is damaged, of another day, or
-// not said at all, as by an apkgate that did not write it.
-func TestATotalThatDoesNotStand(t *testing.T) {
+// A total that is damaged, outdated or missing, as from an apkgate that did not write it, is not
+// used.
+func TestInvalidTotal(t *testing.T) {
 	for name, text := range map[string]string{
 		"none":     "",
 		"damaged":  `{"bytes":`,
@@ -121,7 +120,7 @@ func TestATotalThatDoesNotStand(t *testing.T) {
 }
 
 // Run by run, a folder stays within its limit.
-func TestOneRunAfterTheOtherStaysWithinTheLimit(t *testing.T) {
+func TestRunByRunWithinTheLimit(t *testing.T) {
 	dir, root := many(t, 0)
 	f := At(dir, Limits{File: 1 << 10, Run: 1 << 10, Files: 10, Total: 50})
 	for i := range 20 {

@@ -20,10 +20,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Limits on what is read back.
+// Limits on reading the folder.
 const (
 	maxOwner = 64 << 10 // bytes of one file in runs
-	// maxRuns is how many runs have files; of more, the oldest lose theirs.
+	// maxRuns is how many runs may have files; beyond it, the oldest lose theirs.
 	maxRuns = 100_000
 	// maxOwners is how many of their files are read, ten times what apkgate writes.
 	maxOwners = 10 * maxRuns
@@ -39,19 +39,19 @@ type owner struct {
 	Digests []string  `json:"digests"`
 
 	name    string    // of the file
-	written time.Time // as the file system has it
+	written time.Time // by the file system
 }
 
-// Gone is what was removed to keep within the limits, or with its runs.
+// Gone is what was removed, because of the limits or with its runs.
 type Gone struct {
-	Runs  []string // their ids, the oldest first
+	Runs  []string // their ids, oldest first
 	Files int
 	Bytes int64
 }
 
-// Attach says that the files which the run's record names belong to it, as far as
-// they are here, and keeps the folder within its limits: where all files together
-// are too large, those of the oldest other runs are removed. The run has to have an id.
+// Attach attaches the files in the run's record to the run, as far as they are here, and enforces
+// the folder's limits: where all files together are too large, those of the oldest other runs are
+// removed. The run must have an id.
 func (f *Folder) Attach(ctx context.Context, r run.Run) (Gone, error) {
 	if len(r.Evidence) == 0 {
 		return Gone{}, nil
@@ -90,7 +90,7 @@ func (f *Folder) Attach(ctx context.Context, r run.Run) (Gone, error) {
 	return gone, nil
 }
 
-// Runs are the ids of the runs that have files here, the oldest first.
+// Runs returns the ids of the runs that have files here, oldest first.
 func (f *Folder) Runs() ([]string, error) {
 	root, err := f.open(false)
 	if errors.Is(err, ErrAbsent) {
@@ -116,13 +116,13 @@ func isHere(root *os.Root, digest string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ownerName is the file of a run in runs. Ids may be any text.
+// ownerName returns the name of a run's file in runs. Ids may be any text.
 func ownerName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return path.Join(runsDir, hex.EncodeToString(sum[:])+".json")
 }
 
-// write writes the file whole or not at all.
+// write writes the file atomically.
 func (o owner) write(root *os.Root) error { return writeJSON(root, ownerName(o.Run), o) }
 
 func writeJSON(root *os.Root, name string, v any) error {
@@ -137,8 +137,8 @@ func writeJSON(root *os.Root, name string, v any) error {
 	return root.Rename(tmp, name)
 }
 
-// ownersIn reads which run has which files, the oldest run first. A file that is none
-// of ours, or damaged, owns nothing.
+// ownersIn reads which run has which files, oldest run first. A foreign or damaged file owns
+// nothing.
 func ownersIn(root *os.Root) ([]owner, error) {
 	dir, err := root.Open(runsDir)
 	if err != nil {
@@ -184,7 +184,7 @@ func readOwner(root *os.Root, name string) (owner, bool) {
 	return o, ok
 }
 
-// ownerOf reads such a file's text.
+// ownerOf decodes such a file.
 func ownerOf(data []byte, name string) (owner, bool) {
 	o := owner{name: name}
 	if json.Unmarshal(data, &o) != nil || o.Format != Format || ownerName(o.Run) != name {

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// unclaimedFor is how long a file stays that belongs to no run: whoever kept it may
-// still be measuring.
+// unclaimedFor is how long a file without a run stays: its run may still be measured.
 const unclaimedFor = 48 * time.Hour
 
-// Prune removes the files of the runs that keep does not want, but for those that
-// another run has too, and what was never attached to any run.
+// Prune removes the files of the runs for which keep returns false, except those that another run
+// has too, and files that were never attached to a run.
 func (f *Folder) Prune(ctx context.Context, keep func(run string) bool) (Gone, error) {
 	root, err := f.open(false)
 	if errors.Is(err, ErrAbsent) {
@@ -46,8 +45,8 @@ func (f *Folder) Prune(ctx context.Context, keep func(run string) bool) (Gone, e
 	return gone, nil
 }
 
-// attached keeps the folder within its limits after a run got files. All that is there is
-// looked at only where it may be too much, and once a day.
+// attached enforces the folder's limits after files were attached to a run. The whole folder is
+// read only where it may be too large, and once a day.
 func (f *Folder) attached(root *os.Root, o owner) (Gone, error) {
 	t, known := readTotal(root)
 	t.Runs++
@@ -62,8 +61,8 @@ func (f *Folder) attached(root *os.Root, o owner) (Gone, error) {
 	return f.shrink(root, o.Run)
 }
 
-// shrink removes the files of the oldest runs, but of the one that was just attached,
-// until the runs and all their files together are within the limits, and what no run has.
+// shrink removes the files of the oldest runs, except the one that was just attached, until the
+// runs and all their files are within the limits, and files without a run.
 func (f *Folder) shrink(root *os.Root, attached string) (Gone, error) {
 	a, err := accountOf(root)
 	if err != nil {
@@ -84,7 +83,7 @@ func (f *Folder) shrink(root *os.Root, attached string) (Gone, error) {
 	return gone, gone.settle(root, a)
 }
 
-// settle removes what no run has, and writes down what is left.
+// settle removes files without a run, and writes the new total.
 func (g *Gone) settle(root *os.Root, a *account) error {
 	if err := g.sweep(root, a); err != nil {
 		return err
@@ -92,8 +91,8 @@ func (g *Gone) settle(root *os.Root, a *account) error {
 	return total{Bytes: a.bytes, Runs: a.runs, At: time.Now()}.write(root)
 }
 
-// remove removes a run, with the files that no other has. A file that was kept again since
-// belongs to somebody who has not said so yet.
+// remove removes a run, with the files that no other run has. A file that was kept again since then
+// belongs to a run that is not attached yet.
 func (g *Gone) remove(root *os.Root, a *account, o owner) error {
 	for _, digest := range a.leave(o) {
 		info, err := root.Lstat(placeOf(digest))
@@ -126,7 +125,7 @@ func (g *Gone) removeFile(root *os.Root, name string, info fs.FileInfo) error {
 	return nil
 }
 
-// sweep removes what no run has and nobody can still be writing.
+// sweep removes files without a run that nobody can still be writing.
 func (g *Gone) sweep(root *os.Root, a *account) error {
 	dirs, err := namesIn(root, filesDir)
 	if err != nil {
@@ -135,7 +134,7 @@ func (g *Gone) sweep(root *os.Root, a *account) error {
 	for _, dir := range dirs {
 		names, err := namesIn(root, path.Join(filesDir, dir))
 		if err != nil {
-			continue // no folder of ours
+			continue // not a folder of ours
 		}
 		for _, name := range names {
 			if digest := dir + name; validDigest(digest) && a.files[digest].uses == 0 {
@@ -165,7 +164,7 @@ func (g *Gone) removeOld(root *os.Root, name string) error {
 	return g.removeFile(root, name, info)
 }
 
-// namesIn are the names in a folder, as many as are looked at in one go.
+// namesIn returns the names in a folder, up to the number read at once.
 func namesIn(root *os.Root, dir string) ([]string, error) {
 	d, err := root.Open(dir)
 	if err != nil {

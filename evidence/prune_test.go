@@ -23,7 +23,7 @@ func prune(t *testing.T, f *Folder, stay ...string) Gone {
 	return gone
 }
 
-func TestFilesGoWithTheirRun(t *testing.T) {
+func TestPruneRemovesFilesOfRun(t *testing.T) {
 	f := newFolder(t)
 	own, shared := keep(t, f, "own of a"), keep(t, f, "shared")
 	attach(t, f, runWith("a", 1, own, shared))
@@ -45,9 +45,9 @@ func TestFilesGoWithTheirRun(t *testing.T) {
 	}
 }
 
-// Where all is too much, the oldest runs' files go, by when the runs started, and
-// whoever attaches is told.
-func TestTheOldestRunsFilesGoFirst(t *testing.T) {
+// Where the total is too large, the files of the oldest runs, by their start, are removed, and
+// Attach reports it.
+func TestOldestRunsAreRemovedFirst(t *testing.T) {
 	f := newFolder(t)
 	file := func(c string) string { return keep(t, f, strings.Repeat(c, 900)) }
 	newer, older := file("n"), file("o")
@@ -69,13 +69,13 @@ func TestTheOldestRunsFilesGoFirst(t *testing.T) {
 	}
 }
 
-// Somebody who is still measuring has not said yet to which run a file belongs.
-func TestWhatWasJustKeptStays(t *testing.T) {
+// The run of a new file may still be measured and not attached yet.
+func TestPruneKeepsNewFiles(t *testing.T) {
 	f := newFolder(t)
 	fresh := keep(t, f, "fresh")
 	shared := keep(t, f, "shared")
 	attach(t, f, runWith("a", 1, shared))
-	later(t, f, shared) // kept again, for a run that is not there yet
+	later(t, f, shared) // kept again, for a run that does not exist yet
 	if gone := prune(t, f); gone.Files != 0 || !isKept(f, fresh) || !isKept(f, shared) {
 		t.Errorf("%+v; fresh %v, shared %v", gone, isKept(f, fresh), isKept(f, shared))
 	}
@@ -99,8 +99,7 @@ func TestWhatWasJustKeptStays(t *testing.T) {
 	}
 }
 
-// later makes a file one that was kept after it was attached, whatever the file
-// system's clock can tell apart.
+// later makes a file newer than its attachment, whatever the resolution of the file system's clock.
 func later(t *testing.T, f *Folder, digest string) {
 	t.Helper()
 	at, _, _ := f.Place(digest)
@@ -110,7 +109,7 @@ func later(t *testing.T, f *Folder, digest string) {
 	}
 }
 
-// An id may be any text, and a file that says which run has what may be anything.
+// An id may be any text, and a file in runs may contain anything.
 func TestHostileOwners(t *testing.T) {
 	f := newFolder(t)
 	digest := keep(t, f, "abc")
@@ -139,8 +138,8 @@ func TestHostileOwners(t *testing.T) {
 	}
 }
 
-// Two processes keep, attach and remove in one folder at the same time. What belongs
-// to a run that stays is whole afterwards.
+// Two processes keep, attach and remove in one folder concurrently. The files of a run that stays
+// are intact afterwards.
 func TestTwoProcesses(t *testing.T) {
 	if dir := os.Getenv("APKGATE_TEST_EVIDENCE"); dir != "" {
 		work(t, At(dir, Default), os.Getenv("APKGATE_TEST_WHO"))
@@ -169,8 +168,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// Many who keep something for the first time at once all find their folder.
-func TestAFolderIsMadeByManyAtOnce(t *testing.T) {
+// Concurrent first uses all create the same folder.
+func TestFolderIsCreatedConcurrently(t *testing.T) {
 	for i := range 40 {
 		f := At(filepath.Join(t.TempDir(), "evidence"), Default)
 		var all sync.WaitGroup
@@ -187,8 +186,8 @@ func TestAFolderIsMadeByManyAtOnce(t *testing.T) {
 
 const rounds = 20
 
-// texts are the files of a run: one of its own, and one that the other process's run
-// of that number has too.
+// texts returns the files of a run: one of its own, and one shared with the other process's run of
+// that number.
 func texts(who string, i int) []string {
 	return []string{fmt.Sprintf("of %s, %d", who, i), fmt.Sprintf("of both, %d", i)}
 }

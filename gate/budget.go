@@ -2,56 +2,56 @@ package gate
 
 import "github.com/apkgate/apkgate/gate/screening"
 
-// Budget is what may be measured beside the base build. The zero value says nothing of it.
+// Budget limits what may be measured with the base build. The zero value sets no limit.
 type Budget struct {
-	// Alone says that nothing can be measured: the history decides alone, each number at the
-	// least worsening that it can exclude.
+	// Alone is set where nothing can be measured. The history then decides alone, each number at
+	// the least worsening that it can exclude.
 	Alone bool
-	// Rounds at most, of each scenario on each device.
+	// Rounds is the maximum number of rounds of each scenario on each device.
 	Rounds int
-	// Minutes for all scenarios of a device together; 0 is no bound.
+	// Minutes is the limit for all scenarios of a device together; 0 is no limit.
 	Minutes float64
-	// Lasts are how long rounds take, by scenario; what is not known of a scenario is "".
-	Lasts map[string]Lasts
+	// Durations are the durations of rounds, by scenario; "" is the default for other scenarios.
+	Durations map[string]RoundDurations
 }
 
-// Lasts is how long the parts of a round take, in minutes.
-type Lasts struct {
-	// SetUp is that of one build's turn: installing, compiling, warming up.
+// RoundDurations are the durations of the parts of a round, in minutes.
+type RoundDurations struct {
+	// SetUp is the duration of the set-up of one build's turn: installing, compiling, warming up.
 	SetUp float64
-	// Repetition is that of one repetition.
+	// Repetition is the duration of one repetition.
 	Repetition float64
 }
 
-// Round is how long a round of so many repetitions of each build takes. Which build is first
-// is drawn for each round, so that every second turn finds its build on the device: a round
-// costs one set-up and a half.
-func (l Lasts) Round(repetitions int) float64 {
+// Round returns the duration of a round of so many repetitions of each build, in minutes. The order
+// of the builds is drawn for each round, so that every second turn finds its build already
+// installed: a round costs one and a half set-ups.
+func (l RoundDurations) Round(repetitions int) float64 {
 	return 1.5*l.SetUp + 2*float64(repetitions)*l.Repetition
 }
 
-// LastsOf is how long rounds of a scenario take.
-func (b Budget) LastsOf(scenario string) Lasts {
-	if l, known := b.Lasts[scenario]; known {
+// DurationsOf returns the durations of a scenario's rounds.
+func (b Budget) DurationsOf(scenario string) RoundDurations {
+	if l, known := b.Durations[scenario]; known {
 		return l
 	}
-	return b.Lasts[""]
+	return b.Durations[""]
 }
 
-// Known is what the history knows of one number before rounds are measured, on the scale on
-// which it is judged.
-type Known struct {
-	// Repetition is the standard deviation of one repetition, worth DF degrees of freedom;
-	// nothing is known where DF is 0.
+// Prior is what the history shows of one number before rounds are measured, on the scale on which
+// the number is judged.
+type Prior struct {
+	// Repetition is the standard deviation of one repetition, with DF degrees of freedom; it is
+	// unknown where DF is 0.
 	Repetition, DF float64
-	// Wander is the correlation of a repetition with the next of its session, as far as the
-	// history shows that they follow on each other; 0 where it does not.
-	Wander float64
-	// Beyond is how far the new run lies above what is expected, and SD how far off that may
-	// be; nothing is known where SD is 0.
+	// Autocorrelation is the correlation of a repetition with the next one of its session, where
+	// the history shows one; else 0.
+	Autocorrelation float64
+	// Beyond is how far the new run lies above the expected value, and SD the standard error of
+	// that; both are unknown where SD is 0.
 	Beyond, SD float64
-	// Counts is what is expected of a number of rare events, of which the new run has Events
-	// in so many Repetitions.
+	// Counts is the expected distribution of a number of rare events. The new run has Events of
+	// them in Repetitions repetitions.
 	Counts              screening.Counts
 	Events, Repetitions float64
 }

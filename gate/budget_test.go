@@ -8,19 +8,19 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Two builds' repetitions, and a set-up and a half.
-func TestHowLongARoundTakes(t *testing.T) {
-	b := Budget{Lasts: map[string]Lasts{"": {SetUp: 1, Repetition: 0.5}, "start": {SetUp: 2, Repetition: 0.1}}}
-	if got := b.LastsOf("scroll").Round(3); got != 4.5 {
+// Two builds' repetitions, and one and a half set-ups.
+func TestRoundDuration(t *testing.T) {
+	b := Budget{Durations: map[string]RoundDurations{"": {SetUp: 1, Repetition: 0.5}, "start": {SetUp: 2, Repetition: 0.1}}}
+	if got := b.DurationsOf("scroll").Round(3); got != 4.5 {
 		t.Errorf("%g minutes, want 4.5", got)
 	}
-	if got := b.LastsOf("start").Round(1); math.Abs(got-3.2) > 1e-9 {
+	if got := b.DurationsOf("start").Round(1); math.Abs(got-3.2) > 1e-9 {
 		t.Errorf("%g minutes, want 3.2", got)
 	}
 }
 
-// Few numbers decide, and what somebody names, declares or sets a threshold for.
-func TestWhatDecides(t *testing.T) {
+// A few numbers decide, and those that are listed, declared or have a threshold.
+func TestPolicyDecides(t *testing.T) {
 	p, _ := PolicyOf(PresetDefault)
 	least := 0.05
 	named, thresholds := p, p
@@ -49,8 +49,8 @@ func TestWhatDecides(t *testing.T) {
 	}
 }
 
-// 10 % of a mean is 1.1 of it, of a tail 1.1 twice, of shares 1.5 times the bad frames.
-func TestHowAWorseningIsTold(t *testing.T) {
+// 10 % of a mean is a factor of 1.1, of a tail 1.1 squared, of shares 1.5 times the bad frames.
+func TestDescribeWorsening(t *testing.T) {
 	for name, want := range map[string]string{
 		"frames.duration_ms": "got worse by 10 %", "frames.duration_ms.p95": "got worse by 21 %",
 		"frames.smooth_ratio": "got worse, to 1.5 times as many bad frames", "anr.count": "became more frequent",
@@ -64,7 +64,7 @@ func TestHowAWorseningIsTold(t *testing.T) {
 		t.Errorf("a ratio: %q", got)
 	}
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
-	// With half a per cent added to either share, 50.5 to 50.5 becomes 40.4 to 60.6.
+	// With half a percentage point added to either share, 50.5 to 50.5 becomes 40.4 to 60.6.
 	if amount, share := Change(smooth, 0.5, -math.Log(1.5), metric.Odds); math.Abs(amount+0.101) > 1e-9 || math.Abs(share+0.202) > 1e-9 {
 		t.Errorf("from 1 to 1, to 1.5 to 1: %g, %g; want -0.101 and -0.202", amount, share)
 	}

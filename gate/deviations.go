@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Deviations are the comparisons that were flagged, the gravest first.
+// Deviations returns the flagged comparisons, gravest first.
 func Deviations(all []Comparison) []Comparison {
 	out := []Comparison{}
 	for _, c := range all {
@@ -23,12 +23,12 @@ func Deviations(all []Comparison) []Comparison {
 	return out
 }
 
-// standard tells of the metrics whose changes weigh otherwise than their size.
+// standard is the catalogue that says how the changes of a metric are weighted.
 var standard = metric.Default()
 
-// Size is how large a change is, so that those of several metrics can be compared: as a share
-// of a mean that matters as much (see Worsening). A tail that is 30 % longer is less than a mean
-// that is 20 % longer.
+// Size returns how large a change is, on one scale for all metrics: as a share of a mean that
+// matters as much (see Worsening). A tail that is 30 % longer counts less than a mean that is 20 %
+// longer.
 func Size(name string, from, shift, share float64) float64 {
 	m, _ := standard.Lookup(name)
 	if m.Odds || m.Span > 0 {
@@ -37,8 +37,8 @@ func Size(name string, from, shift, share float64) float64 {
 	return math.Abs(share)
 }
 
-// graver orders regressions first, causes before after-effects, the surer doubt before
-// the other, and the larger change before the smaller.
+// graver compares deviations: regressions first, causes before after-effects, the surer doubt
+// before the less sure one, and the larger change before the smaller.
 func graver(a, b Comparison) int {
 	after := func(c Comparison) int { return min(len(c.AfterEffectOf), 1) }
 	doubt := func(c Comparison) float64 {
@@ -64,8 +64,8 @@ func graver(a, b Comparison) int {
 	)
 }
 
-// Labels are the class labels of a run: the whole run's first, then the events' in
-// their order. After-effects bear none.
+// Labels returns the class labels of a run: those of the whole run first, then those of the events
+// in their order. After-effects have none.
 func Labels(all []Comparison) []string {
 	var out []string
 	for _, c := range all {
@@ -86,8 +86,8 @@ func Labels(all []Comparison) []string {
 	return out
 }
 
-// Describe says a deviation in a sentence: what, how much, how sure. level is the
-// confidence of its interval.
+// Describe returns a sentence on a deviation: what changed, by how much, and how sure that is.
+// level is the confidence of its interval.
 func Describe(c Comparison, m metric.Metric, level float64) string {
 	var b strings.Builder
 	b.WriteString(m.Title)
@@ -106,14 +106,14 @@ func Describe(c Comparison, m metric.Metric, level float64) string {
 		value, expected := m.Beside(c.Value, c.Expected)
 		fmt.Fprintf(&b, ": %s where %s was expected", value, expected)
 		if m.Signed || c.Change != 0 {
-			sure = append(sure, By(m, c.Expected, c.Value-c.Expected, c.Change))
+			sure = append(sure, FormatShift(m, c.Expected, c.Value-c.Expected, c.Change))
 		}
 	} else {
 		fmt.Fprintf(&b, ": %s", m.Format(c.Value))
 	}
 	if c.Low != nil && c.High != nil {
 		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*level,
-			By(m, c.Expected, *c.Low*c.Expected, *c.Low), By(m, c.Expected, *c.High*c.Expected, *c.High)))
+			FormatShift(m, c.Expected, *c.Low*c.Expected, *c.Low), FormatShift(m, c.Expected, *c.High*c.Expected, *c.High)))
 	}
 	if c.P < 1 {
 		sure = append(sure, PValue(c.P))
@@ -124,11 +124,11 @@ func Describe(c Comparison, m metric.Metric, level float64) string {
 	return b.String()
 }
 
-// describe says how far the head build lies above the base build.
-func (r RoundsOf) describe(m metric.Metric) string {
-	sure := []string{By(m, r.Base, r.Shift, r.Change)}
+// describe returns how far the head build lies above the base build.
+func (r RoundsComparison) describe(m metric.Metric) string {
+	sure := []string{FormatShift(m, r.Base, r.Shift, r.Change)}
 	if r.ShiftLow != nil && r.ShiftHigh != nil && r.ChangeLow != nil && r.ChangeHigh != nil {
-		sure = append(sure, fmt.Sprintf("between %s and %s", By(m, r.Base, *r.ShiftLow, *r.ChangeLow), By(m, r.Base, *r.ShiftHigh, *r.ChangeHigh)))
+		sure = append(sure, fmt.Sprintf("between %s and %s", FormatShift(m, r.Base, *r.ShiftLow, *r.ChangeLow), FormatShift(m, r.Base, *r.ShiftHigh, *r.ChangeHigh)))
 	}
 	if r.P < 1 {
 		sure = append(sure, PValue(r.P))

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-func TestADeviationInASentence(t *testing.T) {
+func TestDescribeDeviation(t *testing.T) {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
 	for want, d := range map[string]gate.Comparison{
 		"time per frame: 12.00 ms":                              {Value: 12, P: 1},
@@ -25,9 +25,9 @@ func TestADeviationInASentence(t *testing.T) {
 	}
 }
 
-// Regressions before doubts before improvements, causes before after-effects, the
-// surer doubt and the larger change first.
-func TestTheGravestDeviationComesFirst(t *testing.T) {
+// Regressions come before doubts, doubts before improvements, causes before after-effects, then the
+// surer doubt and the larger change.
+func TestDeviationsByGravity(t *testing.T) {
 	want := []gate.Comparison{
 		{Event: "1", Direction: gate.ToRegression, Change: 0.5, P: 0.04},
 		{Event: "2", Direction: gate.ToRegression, Change: -0.3, P: 0.01},
@@ -50,14 +50,14 @@ func TestTheGravestDeviationComesFirst(t *testing.T) {
 	}
 }
 
-// What rounds found is said with both builds' values; of nothing, or of what may be below
-// zero, in the metric's unit. An interval with an open end is none, and a broken budget is
-// the run's own.
-func TestWhatRoundsFoundInASentence(t *testing.T) {
+// The sentence on rounds has the values of both builds. A change from zero, or of a metric that may
+// be below zero, is in the metric's unit. An interval with an open end is left out, and a broken
+// budget is that of the run itself.
+func TestDescribeRounds(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
-	whole := func(change func(*gate.RoundsOf)) *gate.RoundsOf {
-		r := gate.RoundsOf{
+	whole := func(change func(*gate.RoundsComparison)) *gate.RoundsComparison {
+		r := gate.RoundsComparison{
 			Rounds: 16, Base: 8, Head: 12, Shift: 4, ShiftLow: new(3.0), ShiftHigh: new(5.0),
 			Change: 0.5, ChangeLow: new(0.375), ChangeHigh: new(0.625), P: 0.002,
 		}
@@ -67,21 +67,21 @@ func TestWhatRoundsFoundInASentence(t *testing.T) {
 	const without = "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, p = 0.002)"
 	for _, c := range []struct {
 		m      metric.Metric
-		rounds *gate.RoundsOf
+		rounds *gate.RoundsComparison
 		limit  *float64
 		want   string
 	}{
-		{ms, whole(func(*gate.RoundsOf) {}), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, between +38 % and +62 %, p = 0.002)"},
-		{ms, whole(func(r *gate.RoundsOf) { r.P = 1 }), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, between +38 % and +62 %)"},
-		{ms, whole(func(r *gate.RoundsOf) { r.Rounds, r.P, r.ShiftLow, r.ShiftHigh = 1, 1, nil, nil }), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 1 round (+50 %)"},
-		{ms, whole(func(r *gate.RoundsOf) { r.ShiftLow, r.ChangeLow = nil, nil }), nil, without},
-		{ms, whole(func(r *gate.RoundsOf) { r.ShiftHigh, r.ChangeHigh = nil, nil }), nil, without},
-		{ms, whole(func(r *gate.RoundsOf) { r.ShiftLow = nil }), nil, without},
-		{ms, whole(func(r *gate.RoundsOf) { r.ChangeLow = nil }), nil, without},
-		{ms, whole(func(r *gate.RoundsOf) { r.ChangeHigh = nil }), nil, without},
-		{ms, whole(func(r *gate.RoundsOf) { r.Base = 0 }), nil, "time per frame: 4.00 ms where the base build has 0.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
-		{overrun, whole(func(r *gate.RoundsOf) { r.Base, r.Head = -8, -4 }), nil, "time beyond the deadline: -4.00 ms where the base build has -8.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
-		{ms, whole(func(*gate.RoundsOf) {}), new(10.0), "time per frame: 12.00 ms, beyond the limit of 10.00 ms"},
+		{ms, whole(func(*gate.RoundsComparison) {}), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, between +38 % and +62 %, p = 0.002)"},
+		{ms, whole(func(r *gate.RoundsComparison) { r.P = 1 }), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, between +38 % and +62 %)"},
+		{ms, whole(func(r *gate.RoundsComparison) { r.Rounds, r.P, r.ShiftLow, r.ShiftHigh = 1, 1, nil, nil }), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 1 round (+50 %)"},
+		{ms, whole(func(r *gate.RoundsComparison) { r.ShiftLow, r.ChangeLow = nil, nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsComparison) { r.ShiftHigh, r.ChangeHigh = nil, nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsComparison) { r.ShiftLow = nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsComparison) { r.ChangeLow = nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsComparison) { r.ChangeHigh = nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsComparison) { r.Base = 0 }), nil, "time per frame: 4.00 ms where the base build has 0.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
+		{overrun, whole(func(r *gate.RoundsComparison) { r.Base, r.Head = -8, -4 }), nil, "time beyond the deadline: -4.00 ms where the base build has -8.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
+		{ms, whole(func(*gate.RoundsComparison) {}), new(10.0), "time per frame: 12.00 ms, beyond the limit of 10.00 ms"},
 	} {
 		d := gate.Comparison{Value: 12, P: 1, Rounds: c.rounds, Limit: c.limit}
 		if got := gate.Describe(d, c.m, 0.99); got != c.want {
@@ -94,8 +94,8 @@ func TestWhatRoundsFoundInASentence(t *testing.T) {
 	}
 }
 
-// The labels of a run: each place once, after-effects and doubts none.
-func TestTheLabelsOfARun(t *testing.T) {
+// The labels of a run list each place once, and neither after-effects nor doubts.
+func TestLabels(t *testing.T) {
 	worse, better := gate.Comparison{Direction: gate.ToRegression}, gate.Comparison{Event: "tap", Direction: gate.ToImprovement}
 	after := gate.Comparison{Event: "swipe", Direction: gate.ToRegression, AfterEffectOf: "tap"}
 	for _, c := range []struct {
@@ -114,9 +114,9 @@ func TestTheLabelsOfARun(t *testing.T) {
 }
 
 // Where rounds decided, their numbers rank the deviations.
-func TestRoundsRankDeviations(t *testing.T) {
+func TestDeviationsRankedByRounds(t *testing.T) {
 	of := func(event string, d gate.Direction, change, p float64) gate.Comparison {
-		return gate.Comparison{Event: event, Direction: d, Change: -change, P: 1 - p, Rounds: &gate.RoundsOf{Change: change, P: p}}
+		return gate.Comparison{Event: event, Direction: d, Change: -change, P: 1 - p, Rounds: &gate.RoundsComparison{Change: change, P: p}}
 	}
 	got := gate.Deviations([]gate.Comparison{
 		of("less sure", gate.Suspect, 0.9, 0.3), of("surer", gate.Suspect, 0.1, 0.1),
@@ -129,10 +129,10 @@ func TestRoundsRankDeviations(t *testing.T) {
 	}
 }
 
-// How large changes are is told on one scale, that of a mean: bad frames by their odds with half a
-// per cent added, of which ×1.5 is worth 10 %, and a tail by half of its logarithm, as 21 % of it
-// are. What has neither is as large as its share.
-func TestHowLargeAChangeIs(t *testing.T) {
+// Sizes of changes are on the scale of a mean: bad frames by their odds with half a percentage
+// point added, of which ×1.5 is worth 10 %, and a tail by half of its logarithm, so that 21 % is
+// worth 10 %. Any other change is as large as its share.
+func TestSize(t *testing.T) {
 	odds := math.Log((0.995 / 0.015) / (0.965 / 0.045))
 	for name, c := range map[string]struct {
 		from, shift, share, want float64

@@ -1,9 +1,8 @@
 package gate
 
-// Lacking is the verdict where something was lost: what is left can be a regression, but no
-// success and no doubt, as nobody knows what the rest would have shown. why says what was
-// lost; nothing was where it is "".
-func (v Verdict) Lacking(why string) Verdict {
+// WithLoss returns the verdict where something was lost. A regression stands; a success or a doubt
+// does not, as the lost part is unknown. why describes the loss; "" is none.
+func (v Verdict) WithLoss(why string) Verdict {
 	if why == "" {
 		return v
 	}
@@ -14,8 +13,8 @@ func (v Verdict) Lacking(why string) Verdict {
 	return v
 }
 
-// OfRuns is what the runs that are here came to, whatever was lost beside them.
-func (v Verdict) OfRuns() Outcome {
+// OutcomeOfRuns returns the outcome of the runs that are present, whatever was lost.
+func (v Verdict) OutcomeOfRuns() Outcome {
 	if v.Lost != "" {
 		return v.Rest
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Finite keeps numbers that JSON can't hold out of a verdict.
+// Finite replaces numbers that JSON can't represent.
 func Finite(x float64) float64 {
 	if math.IsNaN(x) {
 		return 0
@@ -14,8 +14,9 @@ func Finite(x float64) float64 {
 	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
-// Change is a shift of a metric on the scale on which it is judged, as a change of from:
-// in the metric's unit, and as a share of from, 0 where that is 0 or may be below it.
+// Change returns a shift, which is on the scale on which the metric is judged, as a change from the
+// value from: in the metric's unit, and as a share of from. The share is 0 where from is 0 or the
+// metric may be below it.
 func Change(m metric.Metric, from, shift float64, scale metric.Scale) (amount, share float64) {
 	switch {
 	case scale == metric.Log:
@@ -32,8 +33,8 @@ func Change(m metric.Metric, from, shift float64, scale metric.Scale) (amount, s
 	return Finite(shift), 0
 }
 
-// Evenly chooses n of the values.
-func Evenly(values []float64, n int) []float64 {
+// SampleEvenly returns n of the values, evenly spaced.
+func SampleEvenly(values []float64, n int) []float64 {
 	if len(values) <= n {
 		return values
 	}

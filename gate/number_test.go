@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestValuesAreChosenEvenly(t *testing.T) {
+func TestSampleEvenly(t *testing.T) {
 	five := []float64{1, 2, 3, 4, 5}
 	for n, want := range map[int][]float64{1: {1}, 2: {1, 3}, 4: {1, 2, 3, 4}, 5: five, 6: five} {
-		if got := Evenly(five, n); !slices.Equal(got, want) {
+		if got := SampleEvenly(five, n); !slices.Equal(got, want) {
 			t.Errorf("%d of %v: %v, want %v", n, five, got, want)
 		}
 	}

@@ -2,32 +2,32 @@ package gate
 
 import "slices"
 
-// Outcome is what the gate says, of one run and of all together.
+// Outcome is the result of the gate, for one run and for all together.
 type Outcome string
 
-// The outcomes. Of several runs the gravest is the verdict's:
-// regression, invalid, inconclusive, improvement, pass.
+// The outcomes. The verdict on several runs is the gravest of: regression, invalid, inconclusive,
+// improvement, pass.
 const (
 	Pass         Outcome = "pass"         // nothing deviates
 	Improvement  Outcome = "improvement"  // deviates only for the better
-	Inconclusive Outcome = "inconclusive" // too little evidence to tell
+	Inconclusive Outcome = "inconclusive" // too little evidence to decide
 	Regression   Outcome = "regression"   // deviates for the worse
-	Invalid      Outcome = "invalid"      // the run is not whole: nothing can be said
+	Invalid      Outcome = "invalid"      // the run is incomplete and can't be judged
 )
 
-// FailOn is the outcome from which a verdict fails the build.
+// FailOn is the least grave outcome that fails the build.
 type FailOn string
 
-// The outcomes from which a verdict can fail.
+// The values of FailOn.
 const (
 	FailNever        FailOn = "never"        // the verdict is only shown
 	FailRegression   FailOn = "regression"   // the default
 	FailInconclusive FailOn = "inconclusive" // a doubt fails too
-	FailDrift        FailOn = "drift"        // a creep over a quarter fails too, where one is looked for
+	FailDrift        FailOn = "drift"        // a drift over a quarter fails too, where drift is checked
 )
 
-// Fails reports whether an outcome fails what asked for it: the one place where a verdict and
-// what it is to fail from come together.
+// Fails reports whether an outcome fails the build. It is the only place that compares a verdict
+// with fail-on.
 func (o Outcome) Fails(from FailOn) bool {
 	switch {
 	case from == FailNever:
@@ -38,10 +38,10 @@ func (o Outcome) Fails(from FailOn) bool {
 	return o == Regression || o == Invalid
 }
 
-// FailOns are the values of FailOn.
+// FailOns returns the values of FailOn.
 func FailOns() []FailOn { return []FailOn{FailNever, FailRegression, FailInconclusive, FailDrift} }
 
-// Direction says which way a comparison deviates.
+// Direction is the direction in which a comparison deviates.
 type Direction string
 
 // The directions of a comparison.
@@ -54,14 +54,15 @@ const (
 	Suspect Direction = "suspect"
 )
 
-// Screen says whether the history rules out that a comparison hides a worsening.
+// Screen is the result of screening: whether the history rules out that a comparison hides a
+// worsening.
 type Screen string
 
-// What the history can tell of a comparison.
+// The results of screening.
 const (
 	// Cleared: a worsening by the policy's MinEffect would hardly look as good.
 	Cleared Screen = "cleared"
-	// Open: it well might, or there is too little history to tell.
+	// Open: such a worsening may well look as good, or there is too little history to decide.
 	Open Screen = "open"
 )
 
@@ -72,24 +73,24 @@ const (
 	LabelNormal = "N"
 )
 
-// LabelSuspect is what a run that is perhaps worse bears in rules, and nowhere else.
+// LabelSuspect labels a run that may be worse. It is used in rules only.
 const LabelSuspect = "Suspect-"
 
-// outcomes and directions in the order of their gravity.
+// Outcomes and directions in the order of their gravity.
 var (
 	outcomes   = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
 	directions = []Direction{None, ToImprovement, Suspect, ToRegression}
 )
 
-// Gravity ranks outcomes: 0 for a pass, the most for a regression. The gravest of
-// several is the verdict. What is no outcome ranks below all.
+// Gravity returns the rank of an outcome: 0 for a pass, the highest for a regression, -1 for an
+// unknown outcome. The gravest of several is the verdict.
 func (o Outcome) Gravity() int { return slices.Index(outcomes, o) }
 
-// Gravity ranks directions: 0 for none, the most for a regression. What is no
-// direction ranks below all.
+// Gravity returns the rank of a direction: 0 for none, the highest for a regression, -1 for an
+// unknown direction.
 func (d Direction) Gravity() int { return slices.Index(directions, d) }
 
-// Graver is the graver of two outcomes.
+// Graver returns the graver of two outcomes.
 func Graver(a, b Outcome) Outcome {
 	if b.Gravity() > a.Gravity() {
 		return b

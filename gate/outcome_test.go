@@ -2,8 +2,8 @@ package gate
 
 import "testing"
 
-// TestOutcomeFails: a regression and what is invalid fail unless nothing does, and what is
-// inconclusive where that was asked for. A policy that says nothing is that of regressions.
+// A regression and an invalid run fail unless fail-on is never. An inconclusive run fails where
+// that is configured. The zero policy fails on regressions.
 func TestOutcomeFails(t *testing.T) {
 	for outcome, from := range map[Outcome][]FailOn{
 		Pass: nil, Improvement: nil, Inconclusive: {FailInconclusive},

@@ -9,70 +9,71 @@ import (
 
 // The presets.
 const (
-	// PresetDefault is apkgate's own: history clears a build and rounds beside the base
-	// build decide the rest, like is compared with like, multiplicity kept in check.
+	// PresetDefault is apkgate's own method: the history clears a build, and rounds with the base
+	// build decide the rest. Only comparable runs are compared, and the error rate of all
+	// comparisons together is controlled.
 	PresetDefault = "default"
-	// PresetDune reproduces the paper: the nearest clusters only, the new run
-	// inside the sample, fences alone, its three metrics of the whole run.
+	// PresetDune reproduces the paper: the nearest clusters only, the new run inside the sample,
+	// fences alone, its three metrics of the whole run.
 	PresetDune = "dune"
 )
 
-// Presets are the names that PolicyOf takes.
+// Presets returns the names that PolicyOf accepts.
 func Presets() []string { return []string{PresetDefault, PresetDune} }
 
-// Policy is how a run is judged.
+// Policy configures how a run is judged.
 type Policy struct {
 	Preset string
-	// Centre sums up a run's iterations.
+	// Centre summarizes a run's iterations.
 	Centre run.Centre
-	// OutlierFactor is the paper's OF: how many interquartile ranges beyond
-	// the quartiles the fences stand.
+	// OutlierFactor is the paper's OF: the distance of the fences from the quartiles, in
+	// interquartile ranges.
 	OutlierFactor float64
 	// MinSupport and MinConfidence are the thresholds of the context rules.
 	MinSupport, MinConfidence float64
-	// SupportOfAll makes MinSupport a share of all runs, the history's included,
-	// as in the paper (section 5.4). Otherwise it is one of the runs that are
-	// checked: a longer history doesn't make fewer rules.
+	// SupportOfAll makes MinSupport a share of all runs including the history's, as in the paper
+	// (section 5.4). Otherwise it is a share of the checked runs, so that a longer history doesn't
+	// make fewer rules.
 	SupportOfAll bool
-	// Alpha is the share of checks of unchanged builds that may fail by chance,
-	// over all comparisons of a check together. The preset dune has no such control.
+	// Alpha is the share of checks of unchanged builds that may fail by chance, over all
+	// comparisons of a check together. The preset dune has no such control.
 	Alpha float64
-	// MinHistory is how many values a judgement needs behind it.
+	// MinHistory is the least number of values that a judgement needs.
 	MinHistory int
-	// MinChange is the least change, as a share of what is expected, that matters.
+	// MinChange is the least change that matters, as a share of the expected value.
 	MinChange float64
-	// MinEffect is the worsening that must not be overlooked, as a share of what is
-	// expected, of a ratio in points: a comparison is cleared where one as large would
-	// hardly look as good. The preset dune has no such thing: 0.
+	// MinEffect is the worsening that must not be overlooked, as a share of the expected value, of
+	// a ratio in points. A comparison is cleared where a worsening this large would hardly look as
+	// good. It is 0 in the preset dune, which has no such check.
 	MinEffect float64
-	// Budget is what may be measured beside the base build where history clears nothing.
+	// Budget limits what may be measured with the base build where the history does not clear the
+	// run.
 	Budget Budget
-	// DriftBudget is how far a metric may move within a quarter before it is said to
-	// creep, as a share; nil means MinChange.
+	// DriftBudget is how far a metric may move within a quarter before drift is reported, as a
+	// share; nil means MinChange.
 	DriftBudget *float64
-	// Metrics are those to judge; nil means every summary metric that has a
-	// direction, and a detail where its summary is absent; none of those that are judged
-	// on request.
+	// Metrics are the metrics to judge; nil means every summary metric that has a direction, and a
+	// detail where its summary is absent, but none that is judged on request only.
 	Metrics []string
-	// Use are the context properties that count where runs are compared; nil means all
-	// but those that the context package sets aside.
+	// Use are the context properties by which runs are compared; nil means all but those that the
+	// context package sets aside.
 	Use []string
-	// RuleUse are the context properties that rules are made of; nil means Use.
+	// RuleUse are the context properties that rules may use; nil means Use.
 	RuleUse []string
-	// Cluster is how much of the history the preset dune takes; "" means ClusterJoined.
+	// Cluster is how much of the history the preset dune uses; "" means ClusterJoined.
 	Cluster Cluster
-	// Quartiles is the preset dune's rule for them; "" means QuartilesType6.
+	// Quartiles is the quartile rule of the preset dune; "" means QuartilesType6.
 	Quartiles Quartiles
-	// Grain chooses the paper's modes; "" means the preset's: Both, and of dune Coarse
-	// with the events that thresholds name.
+	// Grain selects the paper's modes; "" means the preset's: Both, and for dune Coarse with the
+	// events that thresholds name.
 	Grain Grain
-	// Thresholds override the above for a metric and event.
+	// Thresholds override the fields above for a metric and event.
 	Thresholds []Threshold
-	// Accepting is how runs come to be accepted where this check is made, as a hint
-	// says it; "" is by their id, on the command line.
+	// Accepting is the hint on how runs are accepted where this check is made; "" is by their id,
+	// on the command line.
 	Accepting string
-	// Settling is how what is open comes to be measured beside the base build where this
-	// check is made, as a hint says it; "" is on the command line.
+	// Settling is the hint on how undecided comparisons are measured with the base build where this
+	// check is made; "" is on the command line.
 	Settling string
 }
 
@@ -86,43 +87,42 @@ const (
 	Fine   Grain = "fine"   // each UI event
 )
 
-// Grains are the values that Policy.Grain can have.
+// Grains returns the values of Policy.Grain.
 func Grains() []Grain { return []Grain{Both, Coarse, Fine} }
 
-// Cluster is how the preset dune reads "the nearest cluster will be used" (paper,
-// section 5.3.2).
+// Cluster is how the preset dune reads "the nearest cluster will be used" (paper, section 5.3.2).
 type Cluster string
 
 // The readings.
 const (
-	// ClusterJoined joins the next clusters in rank until there are five references:
-	// with fewer its fences can't flag anything.
+	// ClusterJoined joins the next clusters in rank until there are five references: with fewer the
+	// fences can't flag anything.
 	ClusterJoined Cluster = "joined"
-	// ClusterLiteral takes the nearest cluster alone, however small it is.
+	// ClusterLiteral uses the nearest cluster alone, however small it is.
 	ClusterLiteral Cluster = "literal"
 )
 
-// Clusters are the values that Policy.Cluster can have.
+// Clusters returns the values of Policy.Cluster.
 func Clusters() []Cluster { return []Cluster{ClusterJoined, ClusterLiteral} }
 
-// Quartiles is the rule by which the preset dune finds them: the paper computes by one
-// rule, and says that it ran another.
+// Quartiles is the quartile rule of the preset dune. The paper computes by one rule, and says that
+// it ran another.
 type Quartiles string
 
 // The rules.
 const (
-	// QuartilesType6 is Hyndman and Fan's type 6, of the paper's worked example (section
+	// QuartilesType6 is Hyndman and Fan's type 6, that of the paper's worked example (section
 	// 5.3.3).
 	QuartilesType6 Quartiles = "type-6"
-	// QuartilesWeka is that of Weka's filter InterquartileRange, which the paper names.
+	// QuartilesWeka is the rule of Weka's filter InterquartileRange, which the paper names.
 	QuartilesWeka Quartiles = "weka"
 )
 
-// QuartileRules are the values that Policy.Quartiles can have.
+// QuartileRules returns the values of Policy.Quartiles.
 func QuartileRules() []Quartiles { return []Quartiles{QuartilesType6, QuartilesWeka} }
 
-// RuleProperties are the context properties that rules are made of; nil means all but
-// those that the context package sets aside.
+// RuleProperties returns the context properties that rules may use; nil means all but those that
+// the context package sets aside.
 func (p Policy) RuleProperties() []string {
 	if p.RuleUse != nil {
 		return p.RuleUse
@@ -130,21 +130,21 @@ func (p Policy) RuleProperties() []string {
 	return p.Use
 }
 
-// Threshold overrides the policy for one metric in one event: "" is the whole
-// run, AnyEvent the whole run and each event that have no threshold of their
-// own. What is nil overrides nothing.
+// Threshold overrides the policy for one metric in one event. The event "" is the whole run;
+// AnyEvent is the whole run and each event without a threshold of its own. A nil field overrides
+// nothing.
 type Threshold struct {
 	Metric, Event string
 	MinChange     *float64
 	OutlierFactor *float64
-	Max, Min      *float64 // absolute budgets: beyond them is a regression whatever the history
+	Max, Min      *float64 // absolute budgets: a value beyond them is a regression whatever the history
 	Ignore        bool
 }
 
-// AnyEvent as a threshold's Event means all that no other names.
+// AnyEvent as a threshold's Event means every event without a threshold of its own.
 const AnyEvent = "*"
 
-// PolicyOf returns a preset's policy; false for a name that is none.
+// PolicyOf returns a preset's policy, and false for an unknown preset.
 func PolicyOf(preset string) (Policy, bool) {
 	p := Policy{
 		Preset: preset, Centre: run.Median, OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9,
@@ -161,11 +161,11 @@ func PolicyOf(preset string) (Policy, bool) {
 	return Policy{}, false
 }
 
-// SuspectChange is the least worsening that is worth a doubt where there is too
-// little to be sure: few runs of the own context, one session of each build.
+// SuspectChange is the least worsening that is reported as a doubt where there is too little to be
+// sure: few runs in the run's own context, or one session of each build.
 const SuspectChange = 0.10
 
-// WithLevel is the policy, with the default's Alpha where it sets none.
+// WithLevel returns the policy, with the default Alpha where it sets none.
 func (p Policy) WithLevel() Policy {
 	if p.Alpha <= 0 {
 		standard, _ := PolicyOf(PresetDefault)
@@ -174,8 +174,8 @@ func (p Policy) WithLevel() Policy {
 	return p
 }
 
-// Catalogue is base with the metrics that the runs declare, and what is doubtful of
-// it. A metric that can't be read is not judged.
+// Catalogue returns base with the metrics that the runs declare, and warnings about those
+// declarations. A metric whose declaration is invalid is not judged.
 func Catalogue(base *metric.Catalogue, runs ...run.Run) (*metric.Catalogue, []run.Warning) {
 	joined, err := run.Catalogue(base, runs...)
 	if err != nil {
@@ -184,21 +184,20 @@ func Catalogue(base *metric.Catalogue, runs ...run.Run) (*metric.Catalogue, []ru
 	return joined, nil
 }
 
-// LeastRuns is how many runs of its own context a judgement needs at least: of
-// one there is no spread.
+// LeastRuns returns how many runs of its own context a judgement needs: at least 2, as one has no
+// spread.
 func (p Policy) LeastRuns() int { return max(p.MinHistory, 2) }
 
-// CellPolicy is what applies to one cell, as Policy.ForCell makes it of the policy and
-// the threshold that overrides it.
+// CellPolicy is the policy for one cell, as returned by Policy.ForCell.
 type CellPolicy struct {
 	OutlierFactor, MinChange float64
 	max, min                 *float64
 	ignore                   bool
-	named                    bool // a threshold asks for it
+	named                    bool // a threshold names it
 }
 
-// ForCell is what applies to a cell: the policy's own, but for what the threshold of its
-// metric and event overrides.
+// ForCell returns the policy for a cell: the policy's own values, overridden by the threshold of
+// its metric and event.
 func (p Policy) ForCell(c run.Cell) CellPolicy {
 	out := CellPolicy{OutlierFactor: p.OutlierFactor, MinChange: p.MinChange}
 	t, ok := p.threshold(c)
@@ -215,7 +214,7 @@ func (p Policy) ForCell(c run.Cell) CellPolicy {
 	return out
 }
 
-// Broken is the absolute budget that the value breaks, nil for none.
+// Broken returns the absolute budget that the value breaks, or nil.
 func (p CellPolicy) Broken(value float64) *float64 {
 	switch {
 	case p.max != nil && value > *p.max:
@@ -226,7 +225,7 @@ func (p CellPolicy) Broken(value float64) *float64 {
 	return nil
 }
 
-// threshold is the one that names the cell's event, or else the one for any.
+// threshold returns the threshold of the cell's event, or else that of AnyEvent.
 func (p Policy) threshold(c run.Cell) (found Threshold, ok bool) {
 	for _, t := range p.Thresholds {
 		if t.Metric != c.Metric {
@@ -242,13 +241,13 @@ func (p Policy) threshold(c run.Cell) (found Threshold, ok bool) {
 	return found, ok
 }
 
-// LeastFrames is how many frames there have to be before half of them is a loss, and
-// no accident.
+// LeastFrames is the least number of frames of which losing half counts as a loss rather than an
+// accident.
 const LeastFrames = 10
 
-// RestsOn reports whether what is judged of a cell's event rests on the cell, which
-// is not judged itself: the frames that a smooth ratio is of. Where most of them are
-// gone, the measurement may be broken.
+// RestsOn reports whether judged cells of the same event depend on this cell, which is not judged
+// itself: the number of frames behind a smooth ratio. Where most frames are missing, the
+// measurement may be broken.
 func (p Policy) RestsOn(c run.Cell, catalogue *metric.Catalogue) bool {
 	m, _ := catalogue.Lookup(c.Metric)
 	at := p.ForCell(c)
@@ -265,7 +264,7 @@ func (p Policy) RestsOn(c run.Cell, catalogue *metric.Catalogue) bool {
 	})
 }
 
-// passedOver reports whether the policy's grain leaves a cell out.
+// passedOver reports whether the policy's grain excludes a cell.
 func (p Policy) passedOver(c run.Cell) bool {
 	switch p.Grain {
 	case Coarse:
@@ -283,12 +282,12 @@ func (p Policy) Named(event, name string) bool {
 	return p.ForCell(run.Cell{Event: event, Metric: name}).named
 }
 
-// Decides reports whether a judged cell of the whole run has a say of its own in the verdict:
-// it has to be cleared for the run to pass. The others are shown, and fail a run only where
-// there is no doubt. Of UI events the history says which can be judged.
+// Decides reports whether a judged cell of the whole run decides the verdict: it has to be cleared
+// for the run to pass. Other cells are shown, and fail a run only where there is no doubt. For UI
+// events the history determines which can be judged.
 func (p Policy) Decides(c run.Cell, catalogue *metric.Catalogue) bool {
 	m, known := catalogue.Lookup(c.Metric)
-	if m.Of != "" && !m.Decides { // it is judged in place of its summary
+	if m.Of != "" && !m.Decides { // judged in place of its summary
 		m, known = catalogue.Lookup(m.Of)
 	}
 	return m.Decides || !known || p.ForCell(c).named || slices.Contains(p.Metrics, c.Metric)

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What a policy asks of a cell: the threshold of its event, or else that of any.
-func TestWhatAppliesToACell(t *testing.T) {
+// The policy for a cell uses the threshold of its event, or else that of any event.
+func TestPolicyForCell(t *testing.T) {
 	p, _ := PolicyOf(PresetDefault)
 	const ms = "frames.duration_ms"
 	p.Thresholds = []Threshold{
@@ -38,7 +38,7 @@ func TestWhatAppliesToACell(t *testing.T) {
 	}
 }
 
-func TestWhichCellsAreJudged(t *testing.T) {
+func TestPolicyJudged(t *testing.T) {
 	summary := run.Summary{Cells: run.CellsOf(map[run.Cell]float64{{Metric: "energy.total_j"}: 1, {Metric: "energy.app_j"}: 1, {Event: "tap", Metric: "energy.app_j"}: 1})}
 	whole, detail, ofEvent := run.Cell{Metric: "energy.total_j"}, run.Cell{Metric: "energy.app_j"}, run.Cell{Event: "tap", Metric: "energy.app_j"}
 	for name, c := range map[string]struct {
@@ -66,9 +66,10 @@ func TestWhichCellsAreJudged(t *testing.T) {
 	}
 }
 
-// The tail of the whole run decides beside its mean; an event's is a detail of the event's mean,
-// and stands in for it where it has none. Other percentiles are details wherever there is a mean.
-func TestTheTailDecidesBesideTheMean(t *testing.T) {
+// The tail of the whole run decides as well as its mean. An event's tail is a detail of the event's
+// mean, and stands in for it where there is none. Other percentiles are details wherever there is a
+// mean.
+func TestTailDecidesAsWellAsMean(t *testing.T) {
 	const mean, p95, p50 = "frames.duration_ms", "frames.duration_ms.p95", "frames.duration_ms.p50"
 	p, _ := PolicyOf(PresetDefault)
 	with := run.Summary{Cells: run.CellsOf(map[run.Cell]float64{{Metric: mean}: 8, {Event: "tap", Metric: mean}: 8})}
@@ -85,7 +86,7 @@ func TestTheTailDecidesBesideTheMean(t *testing.T) {
 	}
 }
 
-func TestALevelWhereThePresetHasNone(t *testing.T) {
+func TestPolicyWithLevel(t *testing.T) {
 	dune, _ := PolicyOf(PresetDune)
 	if got := dune.WithLevel().Alpha; got != 0.01 {
 		t.Errorf("%g, want that of the default", got)
@@ -99,9 +100,8 @@ func TestALevelWhereThePresetHasNone(t *testing.T) {
 	}
 }
 
-// How many frames there were is asked of those who judge frames, and of nobody who
-// judges the number itself.
-func TestOnWhichCellsOthersRest(t *testing.T) {
+// The number of frames matters to metrics of frames, and not where it is judged itself.
+func TestPolicyRestsOn(t *testing.T) {
 	const count, ratio, cpu = "frames.count", "frames.smooth_ratio", "cpu.time_ms"
 	for name, c := range map[string]struct {
 		preset         string
@@ -134,8 +134,8 @@ func TestOnWhichCellsOthersRest(t *testing.T) {
 	}
 }
 
-// What is judged on request alone is judged where a preset, a list or a threshold asks.
-func TestWhatIsJudgedOnRequest(t *testing.T) {
+// A metric that is judged on request only is judged where a preset, a list or a threshold names it.
+func TestJudgedOnRequest(t *testing.T) {
 	whole := run.Cell{Metric: "frames.count"}
 	summary := run.Summary{Cells: run.CellsOf(map[run.Cell]float64{whole: 1, {Metric: "apk.size_bytes"}: 1})}
 	for name, c := range map[string]struct {
@@ -160,9 +160,8 @@ func TestWhatIsJudgedOnRequest(t *testing.T) {
 	}
 }
 
-// Rules are made of the properties that runs are compared by, unless they have a list of
-// their own.
-func TestRulesAreMadeOfTheirOwnProperties(t *testing.T) {
+// Rules use the properties by which runs are compared, unless they have a list of their own.
+func TestRuleProperties(t *testing.T) {
 	p := Policy{Use: []string{"network"}}
 	if got := p.RuleProperties(); !slices.Equal(got, []string{"network"}) {
 		t.Errorf("%q, want those that runs are compared by", got)
@@ -173,8 +172,8 @@ func TestRulesAreMadeOfTheirOwnProperties(t *testing.T) {
 	}
 }
 
-// What a run declares of a metric is added, unless it can't be read.
-func TestMetricsThatRunsDeclare(t *testing.T) {
+// A metric that a run declares is added, unless its declaration is invalid.
+func TestCatalogueOfDeclaredMetrics(t *testing.T) {
 	declaring := func(better string) run.Run {
 		return run.Run{Declared: []run.Declared{{Name: "search.latency_ms", Unit: "ms", Better: better}}}
 	}

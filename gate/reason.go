@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Percent is a change as a sentence has it: "+5.0 %", "−12 %".
+// Percent formats a change: "+5.0 %", "−12 %".
 func Percent(share float64) string {
 	s := fmt.Sprintf("%+.1f %%", 100*share)
 	if math.Abs(share) >= 0.1 {
@@ -20,9 +20,9 @@ func Percent(share float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// By is a shift of a metric as a sentence has it: of a ratio in points of a hundred, of
-// nothing, or of what may lie below it, in the metric's unit, else as a share of from.
-func By(m metric.Metric, from, shift, share float64) string {
+// FormatShift formats a shift of a metric: of a ratio in percentage points; from zero, or of a
+// metric that may be below it, in the metric's unit; else as a share of from.
+func FormatShift(m metric.Metric, from, shift, share float64) string {
 	switch {
 	case m.Ratio:
 		return strings.Replace(fmt.Sprintf("%+.1f points", 100*shift), "-", "−", 1)
@@ -32,10 +32,10 @@ func By(m metric.Metric, from, shift, share float64) string {
 	return Percent(share)
 }
 
-// FewerThanHalf stands in what is missing of a run that lacks frames and no metric.
+// FewerThanHalf marks a missing part of a run that lacks frames rather than a metric.
 const FewerThanHalf = "fewer than half of the"
 
-// PValue is a chance as a sentence has it.
+// PValue formats a chance.
 func PValue(p float64) string {
 	if p < 0.0001 {
 		return "p < 0.0001"
@@ -43,7 +43,7 @@ func PValue(p float64) string {
 	return fmt.Sprintf("p = %.2g", p)
 }
 
-// Signed is an amount with its sign: "+8000 ms".
+// Signed formats an amount with its sign: "+8000 ms".
 func Signed(m metric.Metric, amount float64) string {
 	if amount > 0 {
 		return "+" + m.Format(amount)
@@ -51,8 +51,8 @@ func Signed(m metric.Metric, amount float64) string {
 	return strings.Replace(m.Format(amount), "-", "−", 1)
 }
 
-// GotWorse says that a number got worse by a share of a mean, in the metric's own terms: of a
-// tail by as much more as it spreads wider, of a share of frames by the bad ones.
+// GotWorse describes a worsening, given as a share of a mean, in the metric's own terms: a tail by
+// as much more as it spreads wider, a share of frames by its bad frames.
 func GotWorse(m metric.Metric, share float64) string {
 	switch {
 	case m.Odds:
@@ -65,8 +65,8 @@ func GotWorse(m metric.Metric, share float64) string {
 	return fmt.Sprintf("got worse by %.0f %%", 100*math.Expm1(m.Step(share)))
 }
 
-// NotWhole says of a run that is not complete what became of it, and why.
-func NotWhole(r run.Run) string {
+// DescribeIncomplete describes the status of an incomplete run, and why it is incomplete.
+func DescribeIncomplete(r run.Run) string {
 	why := r.Why()
 	switch {
 	case why == "":
@@ -77,7 +77,7 @@ func NotWhole(r run.Run) string {
 	return "the run is not whole: " + why
 }
 
-// Titles are the metrics' titles, each once.
+// Titles lists the metrics' titles, each once.
 func Titles(metrics []string, catalogue *metric.Catalogue) string {
 	var out []string
 	for _, name := range metrics {
@@ -89,8 +89,8 @@ func Titles(metrics []string, catalogue *metric.Catalogue) string {
 	return strings.Join(out, ", ")
 }
 
-// TitlesOf are the titles of cells, each metric once: those of UI events by their events,
-// where the whole run's number is not among them.
+// TitlesOf lists the titles of cells, each metric once: those of UI events with their events, where
+// the whole run's number is not among them.
 func TitlesOf(cells []run.Cell, catalogue *metric.Catalogue) string {
 	const listed = 3 // events of a metric
 	var out []string
@@ -118,7 +118,7 @@ func TitlesOf(cells []run.Cell, catalogue *metric.Catalogue) string {
 	return strings.Join(out, ", ")
 }
 
-// OneOf lists a context property's values; "" is that of a run without it.
+// OneOf lists a context property's values; "" is the value of a run without the property.
 func OneOf(values []string) string {
 	const listed = 3
 	var out []string

@@ -23,20 +23,20 @@ func TestPartsOfReasons(t *testing.T) {
 	}
 }
 
-func TestWhatARunThatIsNotWholeIsSaidToBe(t *testing.T) {
+func TestDescribeIncompleteRun(t *testing.T) {
 	why := []run.Warning{{Text: "the app crashed"}}
 	for want, r := range map[string]run.Run{
 		"the run is not whole: the app crashed":         {Status: run.Partial, Warnings: why},
 		"nothing was measured: the app crashed":         {Status: run.Failed, Warnings: why},
 		`the run is not whole: its status is "partial"`: {Status: run.Partial},
 	} {
-		if got := NotWhole(r); got != want {
+		if got := DescribeIncomplete(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
 
-func TestTheGravestCounts(t *testing.T) {
+func TestGravestOutcomeCounts(t *testing.T) {
 	rising := []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
 	for i, a := range rising {
 		for k, b := range rising {
@@ -53,8 +53,8 @@ func TestTheGravestCounts(t *testing.T) {
 	}
 }
 
-// A shift of the logarithm by ln 1.25 of 8 is 2, a quarter of it; one by 2 is the same.
-func TestAShiftAsAChange(t *testing.T) {
+// A shift of the logarithm by ln 1.25 from 8 is 2, a quarter of 8; so is a shift by 2.
+func TestChangeOfShift(t *testing.T) {
 	const log125 = 0.22314355131420976
 	for name, c := range map[string]struct {
 		from, shift   float64

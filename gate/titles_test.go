@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A sentence on some numbers names the events that it speaks of, and no others.
-func TestTitlesSayOfWhichEvents(t *testing.T) {
+// A sentence on some numbers names the events that it is about, and no others.
+func TestTitlesNameEvents(t *testing.T) {
 	frames := func(event string) run.Cell { return run.Cell{Event: event, Metric: "frames.duration_ms"} }
 	for want, cells := range map[string][]run.Cell{
 		"time per frame, CPU time":                    {frames(""), frames("back"), {Metric: "cpu.time_ms"}},

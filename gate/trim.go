@@ -8,29 +8,28 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What a verdict lists at most, over all of its runs. A lab of a few phones stays
-// far below; with hundreds of phones and dozens of events there would be hundreds
-// of megabytes that nobody reads.
+// Limits of what a verdict lists, over all of its runs. A lab of a few phones stays far below them;
+// with hundreds of phones and dozens of events the lists would take hundreds of megabytes.
 const (
 	maxComparisons = 20_000  // and as many deviations
 	maxReferences  = 20_000  // and no more than MaxListed of one run
 	maxSampled     = 200_000 // values in samples
 )
 
-// Unlisted counts comparisons that were made and are not listed: of one cell of a
-// scenario, in how many runs.
+// Unlisted counts comparisons that were made but are not listed: those of one cell of a scenario,
+// and in how many runs.
 type Unlisted struct {
 	Scenario string `json:"scenario"`
 	Event    string `json:"event"`
 	Metric   string `json:"metric"`
 	Runs     int    `json:"runs"`
-	// Compared counts those of them that had something to be compared with.
+	// Compared counts those that had something to be compared with.
 	Compared int `json:"compared"`
 }
 
-// Trim bounds what the verdict lists. What was found is kept before what was not:
-// comparisons of the whole run always stay, those of events that deviate in
-// nothing go first, then those that are among the deviations too.
+// Trim limits what the verdict lists. Findings are kept first: comparisons of the whole run always
+// stay, those of events that don't deviate are dropped first, then those that are also listed as
+// deviations.
 func (v *Verdict) Trim() {
 	v.trimComparisons(func(c Comparison) bool { return c.Event != "" && c.Direction == None })
 	v.trimComparisons(func(c Comparison) bool { return c.Event != "" })
@@ -62,7 +61,7 @@ func (v *Verdict) count(of func(RunVerdict) int) (n int) {
 	return n
 }
 
-// trimComparisons leaves out those that away names, if there are too many.
+// trimComparisons drops comparisons for which away returns true, if there are too many.
 func (v *Verdict) trimComparisons(away func(Comparison) bool) {
 	if v.count(comparisonsOf) <= maxComparisons {
 		return
@@ -97,7 +96,7 @@ func (v *Verdict) trimComparisons(away func(Comparison) bool) {
 	}
 }
 
-// trimDeviations keeps of each run those of the whole run and the gravest.
+// trimDeviations keeps each run's deviations of the whole run and its gravest others.
 func (v *Verdict) trimDeviations() {
 	all := v.count(func(r RunVerdict) int { return len(r.Deviations) })
 	if all <= maxComparisons {
@@ -130,8 +129,7 @@ func (v *Verdict) trimReferences() {
 	}
 }
 
-// trimSamples leaves samples to the deviations alone, which are drawn, and makes
-// them as short as they have to be.
+// trimSamples keeps samples only for deviations, which have figures, and shortens them as needed.
 func (v *Verdict) trimSamples() {
 	deviations := 0
 	values := v.count(func(r RunVerdict) (n int) {
@@ -155,7 +153,7 @@ func (v *Verdict) trimSamples() {
 			r.Comparisons[k].Sample = nil
 		}
 		for k := range r.Deviations {
-			r.Deviations[k].Sample = Evenly(r.Deviations[k].Sample, each)
+			r.Deviations[k].Sample = SampleEvenly(r.Deviations[k].Sample, each)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// large is a verdict on so many runs of so many events and two metrics each, of
-// which every tenth run deviates after the event of each flagged number.
+// large returns a verdict on so many runs of so many events and two metrics each. Every tenth run
+// deviates after the event of each flagged number.
 func large(runs, events, flagged int) Verdict {
 	v := Verdict{Runs: make([]RunVerdict, runs)}
 	sample := make([]float64, MaxListed)
@@ -33,7 +33,7 @@ func large(runs, events, flagged int) Verdict {
 	return v
 }
 
-func TestAVerdictOfALabIsListedWhole(t *testing.T) {
+func TestTrimKeepsAVerdictOfALab(t *testing.T) {
 	v := large(40, 3, 1)
 	v.Trim()
 	if !reflect.DeepEqual(v, large(40, 3, 1)) {
@@ -41,9 +41,8 @@ func TestAVerdictOfALabIsListedWhole(t *testing.T) {
 	}
 }
 
-// With hundreds of phones what was found and the whole runs stay, and the rest is
-// counted.
-func TestAVerdictOfHundredsOfRunsKeepsWhatMatters(t *testing.T) {
+// With hundreds of phones the findings and the whole runs stay, and the rest is counted.
+func TestTrimKeepsFindingsOfHundredsOfRuns(t *testing.T) {
 	v := large(500, 50, 5)
 	v.Trim()
 	counted, compared := 0, 0
@@ -88,8 +87,8 @@ func TestAVerdictOfHundredsOfRunsKeepsWhatMatters(t *testing.T) {
 	}
 }
 
-// Where nearly all deviates, the gravest of each run stay, and how many there are.
-func TestAVerdictOfManyDeviationsIsBoundedToo(t *testing.T) {
+// Where nearly everything deviates, the gravest deviations of each run stay, and all are counted.
+func TestTrimLimitsDeviations(t *testing.T) {
 	v := large(500, 50, 50)
 	for i := range v.Runs { // all of them, not every tenth
 		v.Runs[i].Deviations = v.Runs[0].Deviations
@@ -109,7 +108,7 @@ func TestAVerdictOfManyDeviationsIsBoundedToo(t *testing.T) {
 }
 
 // However many runs deviate, each keeps its gravest deviation and its nearest reference.
-func TestEachOfThousandsOfRunsKeepsOne(t *testing.T) {
+func TestTrimKeepsOnePerRun(t *testing.T) {
 	v := Verdict{Runs: make([]RunVerdict, maxComparisons+1)}
 	for i := range v.Runs {
 		v.Runs[i].Deviations = []Comparison{{Event: "worst"}, {Event: "bad"}}
@@ -123,9 +122,9 @@ func TestEachOfThousandsOfRunsKeepsOne(t *testing.T) {
 	}
 }
 
-// Samples are there to be drawn: of what deviates they are kept, shorter where there is
-// much of it; of what does not they go first.
-func TestSamplesAreShortenedEvenly(t *testing.T) {
+// Samples are for figures: those of deviations are kept, shortened where there are many; the others
+// are dropped first.
+func TestTrimShortensSamplesEvenly(t *testing.T) {
 	for _, c := range []struct{ runs, flagged, each int }{{600, 0, 0}, {1000, 2, MaxListed}, {1000, 50, maxSampled / (100 * 100)}} {
 		v := large(c.runs, c.flagged, c.flagged)
 		v.trimSamples()

@@ -6,13 +6,12 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Worsening is how much worse a change makes a metric: as a share of what it is a
-// change of; of a ratio in percentage points, since half of a smooth ratio of 3 % is
-// nothing that anybody sees. What is judged as odds, or spreads wider than a mean, counts as
-// the worsening of a mean that matters as much (metric.Metric.Span). Where there was nothing (no ANR before), or where values
-// may be below zero, any change that means something is a whole one. Below zero it is
-// for the better. shift is the
-// change in the metric's unit, share the same as a share of from.
+// Worsening returns how much worse a change makes a metric: as a share of the old value; of a ratio
+// in percentage points, since half of a smooth ratio of 3 % is invisible to a user. A change that
+// is judged as odds, or of a metric that spreads wider than a mean, counts as the worsening of a
+// mean that matters as much (metric.Metric.Span). Where the old value was zero (no ANR before), or
+// where values may be below zero, any change that matters counts as 1. A negative result is an
+// improvement. shift is the change in the metric's unit, share the same as a share of from.
 func Worsening(m metric.Metric, from, shift, share float64) float64 {
 	switch {
 	case m.Odds:
@@ -33,7 +32,7 @@ func Worsening(m metric.Metric, from, shift, share float64) float64 {
 	return share
 }
 
-// signedStepBack is the share that a distance amounts to, with the distance's sign.
+// signedStepBack returns the share that a distance amounts to, with the distance's sign.
 func signedStepBack(m metric.Metric, distance float64) float64 {
 	return math.Copysign(m.StepBack(math.Abs(distance)), distance)
 }

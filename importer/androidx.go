@@ -12,26 +12,25 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The tools of androidx.benchmark, as MeasuredBy names them.
+// The tools of androidx.benchmark, as in MeasuredBy.
 const (
 	macrobenchmark = "macrobenchmark"
 	microbenchmark = "microbenchmark"
 )
 
-// The values of metric.FramesBy: how frames were timed and what a janky one was judged
-// by. Two ways can occur on one phone: only Android 12 and later tell a frame's
-// deadline.
+// The values of metric.FramesBy: how frames were timed and by which limit they were janky. Two of
+// them can occur on one phone: only Android 12 and later record a frame's deadline.
 const (
 	byDeadline = "deadline" // CPU time; janky: over its deadline
 	byCPUTime  = "cpu_time" // CPU time; janky: over one refresh at 60 Hz
-	byGfxinfo  = "gfxinfo"  // both as the platform counts them, in whole ms
+	byGfxinfo  = "gfxinfo"  // both as counted by the platform, in whole ms
 )
 
-// maxFrames bounds the frames that are kept of a run for a picture.
+// maxFrames limits the frames that are kept of a run for a figure.
 const maxFrames = 20_000
 
-// androidx reads a file of androidx.benchmark: one run for each class in it,
-// with the class's benchmarks as events.
+// androidx reads a file of androidx.benchmark: one run for each class in it, with the class's
+// benchmarks as events.
 func (im *importing) androidx(data []byte) error {
 	device, benchmarks, err := im.readBenchmarks(data)
 	if err != nil {
@@ -40,8 +39,8 @@ func (im *importing) androidx(data []byte) error {
 	return im.benchmarks(benchmarks, device, data, len(im.warnings))
 }
 
-// benchmarks adds the runs of all classes. The warnings from the given one onwards are of
-// each of them, and say that something is missing.
+// benchmarks adds the runs of all classes. The warnings from the given index onwards apply to each
+// of them, and report that something is missing.
 func (im *importing) benchmarks(benchmarks []benchmark, device deviceContext, data []byte, warned int) error {
 	missing := im.warnings[warned:]
 	suites, order := map[string][]benchmark{}, []string{}
@@ -64,9 +63,8 @@ func (im *importing) benchmarks(benchmarks []benchmark, device deviceContext, da
 	return nil
 }
 
-// suite adds the run of one class. The session is "" for the only one of a
-// file; several were measured in one session, and where the options name the
-// scenario, the class tells them apart.
+// suite adds the run of one class. The session is "" for the only one of a file; several were
+// measured in one session, and where the options name the scenario, it is extended by the class.
 func (im *importing) suite(class string, benchmarks []benchmark, device deviceContext, session string, missing []run.Warning) error {
 	warned := len(im.warnings)
 	properties := device.properties()
@@ -93,7 +91,7 @@ func (im *importing) suite(class string, benchmarks []benchmark, device deviceCo
 	tests := make([]measured, len(benchmarks))
 	for i, b := range benchmarks {
 		tests[i] = im.measure(b, by == byDeadline)
-		if !im.whole(b, tests[i]) {
+		if !im.complete(b, tests[i]) {
 			r.Status = run.Partial
 		}
 	}
@@ -101,8 +99,8 @@ func (im *importing) suite(class string, benchmarks []benchmark, device deviceCo
 	return im.add(r, warned, missing...)
 }
 
-// framesBy tells how the suite's frames were timed, "" where it has none. All
-// of a run is judged alike: by deadlines only where every frame has one.
+// framesBy returns how the suite's frames were timed, "" where it has none. All frames of a run are
+// judged alike: by deadlines only where every frame has one.
 func framesBy(benchmarks []benchmark) string {
 	by := ""
 	for _, b := range benchmarks {
@@ -122,15 +120,15 @@ func framesBy(benchmarks []benchmark) string {
 	return by
 }
 
-// whole reports whether every repetition of the benchmark has frames, where any has, and
-// warns where not.
+// complete reports whether every repetition of the benchmark has frames, where any has, and warns
+// where not.
 //
-// It also warns where a metric has fewer values than repetitions. That is no repetition that
-// failed, which would have left no results at all: androidx.benchmark leaves out the
-// repetitions whose traces lack the metric, and does not say which
-// (Macrobenchmark.kt and MetricResultExtensions.kt, mergeMultiIterResults). A
-// Microbenchmark's repeatIterations is the length of its inner loop and says nothing of that.
-func (im *importing) whole(b benchmark, m measured) bool {
+// It also warns where a metric has fewer values than repetitions. Such a repetition did not fail,
+// which would have left no results at all: androidx.benchmark leaves out the repetitions whose
+// traces lack the metric, and does not report which (Macrobenchmark.kt and
+// MetricResultExtensions.kt, mergeMultiIterResults). A Microbenchmark's repeatIterations is the
+// length of its inner loop and is not used.
+func (im *importing) complete(b benchmark, m measured) bool {
 	whole := true
 	for i, frames := range m.frames {
 		if len(frames.cpuMS) == 0 {
@@ -149,8 +147,8 @@ func (im *importing) whole(b benchmark, m measured) bool {
 	return whole
 }
 
-// iterations lines the benchmarks' repetitions up: iteration i has the i-th of
-// each. A benchmark with fewer repetitions is absent from the later ones.
+// iterations combines the benchmarks' repetitions: iteration i has the i-th of each. A benchmark
+// with fewer repetitions is absent from the later ones.
 func (im *importing) iterations(tests []measured) []run.Iteration {
 	n := 0
 	for _, t := range tests {
@@ -173,7 +171,7 @@ func (im *importing) iterations(tests []measured) []run.Iteration {
 	return out
 }
 
-// appendFrames keeps the frames of one bucket for a picture, up to maxFrames.
+// appendFrames keeps the frames of one bucket for a figure, up to maxFrames.
 func appendFrames(kept []run.Frame, f frames, bucket int) []run.Frame {
 	for _, ms := range f.cpuMS[:min(len(f.cpuMS), maxFrames-len(kept))] {
 		kept = append(kept, run.Frame{DurationMS: ms, Bucket: bucket})
@@ -181,10 +179,9 @@ func appendFrames(kept []run.Frame, f frames, bucket int) []run.Frame {
 	return kept
 }
 
-// totals are those of iteration i over all benchmarks. Where there is but one,
-// its numbers are the totals. Of several, only frames and energy add up to
-// something, and only where every benchmark that has them was measured: a sum
-// over fewer would pass for a change.
+// totals returns the totals of iteration i over all benchmarks. The numbers of a single benchmark
+// are the totals. With several, only frames and energy are summed, and only where every benchmark
+// that has them was measured: a sum over fewer would look like a change.
 func (im *importing) totals(tests []measured, i int) map[string]float64 {
 	if len(tests) == 1 {
 		return maps.Clone(tests[0].metrics[i])

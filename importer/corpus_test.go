@@ -37,8 +37,7 @@ func importOne(t *testing.T, name string, data []byte, opts Options) run.Run {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(b)) }
 
-// The expected numbers were summed up from the files by a script of a few
-// lines in another language.
+// The expected numbers were summed from the files by a short script in another language.
 func TestComposeVersionsTotals(t *testing.T) {
 	for _, want := range []struct {
 		file                string
@@ -146,8 +145,8 @@ func TestContextOfRealPhones(t *testing.T) {
 	}
 }
 
-// The files state P50 to P99 over all repetitions; ours must be the same ones.
-func TestPercentilesAgreeWithTheFiles(t *testing.T) {
+// The files state P50 to P99 over all repetitions; ours must be the same.
+func TestPercentilesAgreeWithFiles(t *testing.T) {
 	const file = "compose_versions/compose_1.1.0_samsung_sm-g991b_benchmark.json"
 	var stated struct {
 		Benchmarks []struct {

@@ -11,23 +11,23 @@ import (
 // Format is a kind of result file.
 type Format string
 
-// The formats that Detect tells apart.
+// The formats that Detect recognizes.
 const (
 	Unknown    Format = ""
 	Record     Format = "apkgate.run"            // apkgate's own, JSON or JSON Lines
 	AndroidX   Format = "androidx benchmark"     // *-benchmarkData.json
 	List       Format = "list of name and value" // [{"name","unit","value"}]
 	Flashlight Format = "flashlight results"     // flashlight test --resultsFilePath
-	Printed    Format = "am instrument -r"       // what an instrumentation with benchmarks prints
+	Printed    Format = "am instrument -r"       // the output of an instrumentation with benchmarks
 )
 
 func formatNames() []string {
 	return []string{string(Record), string(AndroidX), string(List), string(Flashlight), string(Printed)}
 }
 
-// Detect says what a file is by its first keys; the first 64 KiB of a file are
-// enough. One that is cut off or damaged later on is told all the same, and so
-// given to the reader whose error will be of use.
+// Detect returns the format of a file by its first keys; the first 64 KiB of a file are enough. A
+// file that is truncated or damaged further on is recognized too, so that its own reader reports
+// the error.
 func Detect(data []byte) Format {
 	data = trimBOM(data)
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -47,7 +47,7 @@ func detectList(dec *json.Decoder) Format {
 	tok, err := dec.Token()
 	switch {
 	case err != nil || tok == json.Delim(']'):
-		return List // an empty one: its reader says so
+		return List // an empty one: its reader reports that
 	case tok == json.Delim('{'):
 		for key := range keys(dec) {
 			switch key {
@@ -82,8 +82,8 @@ func detectObject(dec *json.Decoder) Format {
 	return Unknown
 }
 
-// keys yields the keys of the object that dec has just entered. The value is
-// read when it is asked for, or skipped.
+// keys yields the keys of the object that dec has just entered. The value is read on request, or
+// skipped.
 func keys(dec *json.Decoder) func(yield func(string, func() json.RawMessage) bool) {
 	return func(yield func(string, func() json.RawMessage) bool) {
 		for dec.More() {

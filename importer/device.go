@@ -5,10 +5,9 @@ import (
 	"strconv"
 )
 
-// deviceContext is what androidx.benchmark tells of the device. Of it only
-// what stays the same on one configuration of a device becomes a property: the
-// fingerprint's build number and the ART module's version change with every
-// update, and would make each run a context of its own.
+// deviceContext is what androidx.benchmark records of the device. Only what is constant for one
+// configuration of a device becomes a property: the fingerprint's build number and the ART module's
+// version change with every update, and would make each run a context of its own.
 type deviceContext struct {
 	Build struct {
 		Brand       string `json:"brand"`
@@ -24,7 +23,7 @@ type deviceContext struct {
 	CompilationMode string `json:"compilationMode"`
 }
 
-// properties are the context properties; what the file leaves out is left out.
+// properties returns the context properties, without those that the file leaves out.
 func (c deviceContext) properties() map[string]string {
 	out := map[string]string{
 		"manufacturer": c.Build.Brand,
@@ -48,7 +47,7 @@ func (c deviceContext) properties() map[string]string {
 
 var fingerprint = regexp.MustCompile(`^[^/]*/[^/]*/[^/:]*:([0-9A-Za-z.]{1,20})/`)
 
-// release is the Android version in a fingerprint, whose layout is
+// release returns the Android version in a fingerprint, whose layout is
 // brand/product/device:release/id/incremental:type/tags (android.os.Build).
 func release(text string) string {
 	if m := fingerprint.FindStringSubmatch(text); m != nil {
@@ -57,8 +56,8 @@ func release(text string) string {
 	return ""
 }
 
-// memoryGB is the size that the device is sold with. Linux counts a little
-// less, and not always the same, so the next size up is taken; 0 is unknown.
+// memoryGB returns the memory size that the device is sold with. Linux counts a little less, and
+// not always the same, so that it is the next size up; 0 is unknown.
 func memoryGB(bytes int64) int {
 	for _, size := range []int{1, 2, 3, 4, 6, 8, 12, 16, 18, 24, 32, 48, 64} {
 		if bytes > 0 && bytes <= int64(size)<<30 {

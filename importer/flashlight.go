@@ -35,8 +35,8 @@ type flashlightIteration struct {
 
 const flashlightFailure = "FAILURE"
 
-// The metrics of a flashlight run. None is of the catalogue: its frames per
-// second take idle time for full speed, and its memory is resident pages, not PSS.
+// The metrics of a flashlight run. None is in the catalogue: its frames per second count idle time
+// as full speed, and its memory is resident pages, not PSS.
 var flashlightMetrics = []metric.Metric{
 	{Name: "flashlight.fps", Unit: "fps", Direction: metric.HigherIsBetter, Title: "frames per second", Decimals: 1, Resolution: 0.1},
 	{Name: "flashlight.cpu_percent", Unit: "%", Direction: metric.LowerIsBetter, Title: "CPU, all threads", Decimals: 1, Log: true, Resolution: 0.1},
@@ -44,8 +44,8 @@ var flashlightMetrics = []metric.Metric{
 	{Name: "flashlight.time_ms", Unit: "ms", Direction: metric.LowerIsBetter, Title: "time of the test", Log: true, Resolution: 1},
 }
 
-// flashlight reads what `flashlight test --resultsFilePath` writes: one run,
-// each iteration's numbers the means over its measures.
+// flashlight reads the output of `flashlight test --resultsFilePath`: one run, each iteration's
+// numbers being the means over its measures.
 func (im *importing) flashlight(data []byte) error {
 	var result flashlightResult
 	if err := json.Unmarshal(data, &result); err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// The limits of a frame's time in milliseconds: one refresh of a 60 Hz display,
-// and what Android vitals calls a frozen frame.
+// The limits of a frame's time in milliseconds: one refresh of a 60 Hz display, and a frozen frame
+// of Android vitals.
 const (
 	refreshMS = 1000.0 / 60
 	frozenMS  = 700
@@ -15,8 +15,8 @@ const (
 // frames are the frames of one repetition in the order of the file.
 type frames struct {
 	cpuMS []float64
-	// overrunMS tells by how much each missed its deadline (below 0: met). It
-	// is nil where the file has none (before Android 12).
+	// overrunMS is by how much each missed its deadline (below 0: met). It is nil where the file
+	// has none (before Android 12).
 	overrunMS []float64
 }
 
@@ -24,13 +24,12 @@ func (f frames) append(g frames) frames {
 	return frames{append(f.cpuMS, g.cpuMS...), append(f.overrunMS, g.overrunMS...)}
 }
 
-// metrics sums the frames up under the catalogue's names.
+// metrics summarizes the frames under the catalogue's names.
 //
-// The time is what the UI thread and the RenderThread spent on the frame: less
-// than the whole frame, for what happens before Choreographer#doFrame and on
-// the GPU is not in it. A frame is janky where it overran its deadline; where
-// the file has no deadlines, where its CPU time alone exceeds one refresh at
-// 60 Hz, which misses janks that other work caused.
+// The time is that of the UI thread and the RenderThread for the frame: less than the whole frame,
+// as it lacks what happens before Choreographer#doFrame and on the GPU. A frame is janky where it
+// overran its deadline; where the file has no deadlines, where its CPU time alone exceeds one
+// refresh at 60 Hz, which misses janks with other causes.
 func (f frames) metrics() map[string]float64 {
 	n := float64(len(f.cpuMS))
 	slow := countAbove(f.cpuMS, refreshMS)
@@ -49,8 +48,8 @@ func (f frames) metrics() map[string]float64 {
 	return out
 }
 
-// addSamples adds the mean of samples as name and their percentiles as
-// name.p50, .p90, .p95 and .p99. Of no samples it adds nothing.
+// addSamples adds the mean of samples as name and their percentiles as name.p50, .p90, .p95 and
+// .p99. Without samples it adds nothing.
 func addSamples(out map[string]float64, name string, samples []float64) {
 	if len(samples) == 0 {
 		return
@@ -64,9 +63,9 @@ func addSamples(out map[string]float64, name string, samples []float64) {
 
 var percentiles = map[string]float64{".p50": 0.50, ".p90": 0.90, ".p95": 0.95, ".p99": 0.99}
 
-// percentile interpolates between the two nearest of the sorted samples at
-// position p(n-1), as androidx.benchmark does (MetricResult.getPercentile), so
-// that the numbers agree with those in its files.
+// percentile interpolates between the two nearest of the sorted samples at position p(n-1), as
+// androidx.benchmark does (MetricResult.getPercentile), so that the numbers agree with those in its
+// files.
 func percentile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := math.Floor(at)

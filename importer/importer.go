@@ -1,15 +1,15 @@
-// Package importer turns the result files of other measuring tools into runs:
-// androidx Macrobenchmark and Microbenchmark, by their files or by what an instrumentation
-// prints of them, flashlight, and the plain list of {name, unit, value}. It recognises a file by its content, never by its name.
-// It opens no files, and apkgate's own records are not its business: Detect
-// says what a file is, and package run reads those.
+// Package importer converts the result files of other measuring tools to runs: androidx
+// Macrobenchmark and Microbenchmark, from their files or from the output of an instrumentation,
+// flashlight, and the plain list of {name, unit, value}. It recognizes a file by its content, never
+// by its name. It opens no files, and does not read apkgate's own records: Detect recognizes them,
+// and package run decodes them.
 //
-// It takes a stand: a number is never given a name that it has not earned.
-// What the tool measured differently keeps a name of its own, and each run says
-// in its context which tool measured it (MeasuredBy), so that a Macrobenchmark's
-// CPU time per frame is never held against a frame time from gfxinfo.
+// A number only gets a catalogue's name if it was measured as such. What the tool measured
+// differently keeps a name of its own, and each run's context says which tool measured it
+// (MeasuredBy), so that a Macrobenchmark's CPU time per frame is never compared with a frame time
+// from gfxinfo.
 //
-// The mapping is written down in docs/format/import.md.
+// The mapping is documented in docs/format/import.md.
 package importer
 
 import (
@@ -26,38 +26,37 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// MaxBytes bounds a file: 64 MiB, as for a record of our own.
+// MaxBytes limits a file: 64 MiB, as for a record of our own.
 const MaxBytes = run.MaxBytes
 
-// MeasuredBy is the context property that names the tool behind the numbers.
+// MeasuredBy is the context property with the tool behind the numbers.
 const MeasuredBy = devctx.MeasuredBy
 
 // unknownPackage is the app of a file that doesn't name one.
 const unknownPackage = "imported"
 
-// Options are what a file doesn't tell, or what the user knows better.
+// Options are values that a file lacks, or that override the file's.
 type Options struct {
 	Package    string            // the app's package; default: from the file, else "imported"
 	Scenario   string            // default: the suite's class, or the file's name
 	AppVersion string            // none of the formats states it
 	Commit     string            // of the app's source
-	Context    map[string]string // added to what the file tells, and wins over it
+	Context    map[string]string // added to the file's, and takes precedence
 	Started    time.Time         // none of the formats states it
 }
 
-// Result is what a file holds.
+// Result is the content of a file.
 type Result struct {
-	// Runs are the runs, each with its ID: one for each suite in the file. Each
-	// declares the metrics that the built-in catalogue doesn't hold, with the unit
-	// and direction that their names or units suggest.
+	// Runs are the runs, each with its ID: one for each suite in the file. Each declares the
+	// metrics that the built-in catalogue lacks, with the unit and direction that their names or
+	// units suggest.
 	Runs []run.Run
-	// Warnings say what could not be read; each run bears its own as well.
+	// Warnings report what could not be read; each run has its own as well.
 	Warnings []run.Warning
 }
 
-// Read reads one result file. The name is the file's, for messages and for a
-// scenario that has no other name. An error names the field, and what is
-// allowed there.
+// Read reads one result file. The name is the file's, for messages and for a scenario without
+// another name. An error names the field, and what is allowed there.
 func Read(name string, data []byte, opts Options) (Result, error) {
 	res, err := read(name, data, opts)
 	if err != nil {
@@ -101,7 +100,7 @@ type importing struct {
 	fileName string
 	runs     []run.Run
 	declared map[string]metric.Metric
-	names    map[string]string // the file's to ours
+	names    map[string]string // the file's names to ours
 	taken    map[string]bool   // ours
 	warnings []run.Warning
 }
@@ -110,8 +109,8 @@ func (im *importing) warnf(format string, args ...any) {
 	im.warnings = append(im.warnings, run.Warning{Text: fmt.Sprintf(format, args...)})
 }
 
-// newRun starts a run with all that the options say. The given package and
-// scenario are the file's own, used where the options name none.
+// newRun returns a run with the options set. The given package and scenario are the file's own,
+// used where the options name none.
 func (im *importing) newRun(pkg, scenario, measuredBy string, context map[string]string) run.Run {
 	all := map[string]string{MeasuredBy: measuredBy}
 	if im.opts.AppVersion != "" {
@@ -130,8 +129,8 @@ func (im *importing) newRun(pkg, scenario, measuredBy string, context map[string
 	}
 }
 
-// add keeps a run that has been filled in, with the warnings from the given
-// one onwards, and names it by its content.
+// add adds a completed run, with the warnings from the given index onwards, and names it by its
+// content.
 func (im *importing) add(r run.Run, warningsFrom int, more ...run.Warning) error {
 	r.Warnings = append(append([]run.Warning{}, more...), im.warnings[warningsFrom:]...)
 	if len(r.Iterations) == 0 {
@@ -149,7 +148,7 @@ func (im *importing) add(r run.Run, warningsFrom int, more ...run.Warning) error
 	return nil
 }
 
-// declaredIn are the metrics of the run that the catalogue does not hold, by name.
+// declaredIn returns the metrics of the run that the catalogue lacks, by name.
 func (im *importing) declaredIn(r run.Run) []run.Declared {
 	used := map[string]bool{}
 	for _, it := range r.Iterations {
@@ -188,7 +187,7 @@ func first(texts ...string) string {
 	return ""
 }
 
-// baseName is the file's name without its folder and extensions.
+// baseName returns the file's name without its folder and extensions.
 func baseName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base, _, _ = strings.Cut(base, ".json")

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// suiteOf is a file of androidx.benchmark with the given benchmarks.
+// suiteOf returns a file of androidx.benchmark with the given benchmarks.
 func suiteOf(benchmarks ...string) []byte {
 	return []byte(`{"context":{"build":{"brand":"google","model":"Pixel 9","fingerprint":"google/tokay/tokay:15/AP4A.1/2:user/release-keys",
 		"version":{"codename":"REL","sdk":35}},"cpuCoreCount":8,"cpuLocked":false,"memTotalBytes":12000000000,
@@ -19,7 +19,7 @@ func suiteOf(benchmarks ...string) []byte {
 		"benchmarks":[` + strings.Join(benchmarks, ",") + `]}`)
 }
 
-// bench is one benchmark of a file: its class, name, repetitions and metrics.
+// bench returns one benchmark of a file: its class, name, repetitions and metrics.
 func bench(class, name string, repeats int, metrics, sampled string) string {
 	return fmt.Sprintf(`{"name":%q,"params":{},"className":%q,"totalRunTimeNs":1,"metrics":{%s},"sampledMetrics":{%s},
 		"warmupIterations":0,"repeatIterations":%d,"thermalThrottleSleepSeconds":0,
@@ -44,7 +44,7 @@ func TestFrameTimesOfNewFiles(t *testing.T) {
 	want := map[string]float64{
 		"frames.count": 10, "frames.janky": 2, "frames.slow": 1, "frames.frozen": 1, "frames.smooth_ratio": 0.8,
 		"frames.duration_ms": 84.5, // (45+800)/10
-		// Positions 4.5, 8.1, 8.55 and 8.91 of 0 to 9, between the two beside them.
+		// Positions 4.5, 8.1, 8.55 and 8.91 of 0 to 9, between the two neighbours.
 		"frames.duration_ms.p50": 5.5, "frames.duration_ms.p90": 9 + 0.1*791,
 		"frames.duration_ms.p95": 9 + 0.55*791, "frames.duration_ms.p99": 9 + 0.91*791,
 		"frames.overrun_ms": (-72 + 790.5) / 10, "frames.overrun_ms.p50": -9, "frames.overrun_ms.p90": 0.5 + 0.1*789.5,
@@ -71,7 +71,7 @@ func TestFrameTimesOfNewFiles(t *testing.T) {
 }
 
 func TestSuiteIsJudgedOneWay(t *testing.T) {
-	// Only the first benchmark has deadlines: both go by CPU time.
+	// Only the first benchmark has deadlines: both are judged by CPU time.
 	r, _ := read1(t, suiteOf(
 		bench("com.x.S", "a", 1, "", `"frameDurationCpuMs":{"runs":[[10,20]]},"frameOverrunMs":{"runs":[[1,1]]}`),
 		bench("com.x.S", "b", 1, "", `"frameDurationCpuMs":{"runs":[[10,20]]}`)), Options{})
@@ -135,8 +135,7 @@ func TestEachClassIsARun(t *testing.T) {
 	}
 }
 
-// A total over fewer benchmarks than in the other iterations would pass for a
-// change of the app.
+// A total over fewer benchmarks than in the other iterations would look like a change of the app.
 func TestNoTotalsOverFewerBenchmarks(t *testing.T) {
 	r, _ := read1(t, suiteOf(
 		bench("com.x.S", "a", 2, "", `"frameDurationCpuMs":{"runs":[[5,5],[5,5,5]]}`),
@@ -171,7 +170,7 @@ func TestDoubtsAreWarned(t *testing.T) {
 	}
 }
 
-func TestOptionsWin(t *testing.T) {
+func TestOptionsOverrideTheFile(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r, _ := read1(t, suiteOf(bench("com.x.S", "a", 1, `"startupMs":{"runs":[1]}`, "")), Options{
 		Package: "com.app", Scenario: "start", AppVersion: "1.2", Commit: "abc", Started: at,

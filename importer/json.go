@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// number is a JSON number, or a string that holds one. encoding/json by itself
-// would read null as 0: a silent zero.
+// number is a JSON number, or a string that contains one. encoding/json by itself would decode null
+// as 0: a silent zero.
 type number float64
 
-// UnmarshalJSON reads the number.
+// UnmarshalJSON decodes the number.
 func (n *number) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if len(text) > 0 && text[0] == '"' {

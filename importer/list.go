@@ -10,11 +10,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// list reads the list of results that github-action-benchmark calls
-// customSmallerIsBetter and customBiggerIsBetter: [{"name","unit","value"}],
-// where "range" and "extra" may stand beside. It is one run with one iteration,
-// each entry a metric of the whole run. The file doesn't say which of the two
-// it is, so the direction is the unit's (see direction).
+// list reads the list of results that github-action-benchmark calls customSmallerIsBetter and
+// customBiggerIsBetter: [{"name","unit","value"}], with optional "range" and "extra". It is one run
+// with one iteration, each entry a metric of the whole run. The file doesn't record which of the
+// two it is, so that the direction follows from the unit (see direction).
 func (im *importing) list(data []byte) error {
 	var entries []json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil {
@@ -66,7 +65,7 @@ func (im *importing) entry(raw json.RawMessage) (name string, value float64, err
 	return name, float64(*e.Value), nil
 }
 
-// checkUnit refuses a number under a name of the catalogue in another unit.
+// checkUnit returns an error for a catalogue's name with another unit.
 func checkUnit(name, unit string) error {
 	m, known := metric.Default().Lookup(name)
 	if known && unit != "" && unit != m.Unit {

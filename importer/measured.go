@@ -17,7 +17,7 @@ type measured struct {
 	frames  []frames             // of each repetition; nil where the benchmark has none
 }
 
-// framesOf are the frames of repetition i, none where it has none.
+// framesOf returns the frames of repetition i, none where it has none.
 func (m measured) framesOf(i int) frames {
 	if i < len(m.frames) {
 		return m.frames[i]
@@ -25,12 +25,11 @@ func (m measured) framesOf(i int) frames {
 	return frames{}
 }
 
-// incomplete marks an iteration in which some benchmarks are missing, so that
-// it has no totals.
+// incomplete marks an iteration that lacks some benchmarks, so that it has no totals.
 var incomplete = metric.Metric{Name: run.Incomplete, Title: "iteration lacks some benchmarks"}
 
-// known maps the names that androidx.benchmark has used to the catalogue's.
-// The value becomes offset + scale · value.
+// known maps the names that androidx.benchmark has used to the catalogue's. The value becomes
+// offset + scale · value.
 var known = map[string]struct {
 	name          string
 	scale, offset float64
@@ -50,13 +49,13 @@ var known = map[string]struct {
 	"powerTotalUw":              {"power.mean_w", 1e-6, 0},
 }
 
-// frameCPUTime are the names of the sampled frame times, the newest first.
+// frameCPUTime are the names of the sampled frame times, newest first.
 var frameCPUTime = []string{"frameDurationCpuMs", "frameCpuTimeMs"}
 
 const frameOverrun = "frameOverrunMs"
 
-// frameSamples are the frame times and overruns of each repetition, nil where
-// the benchmark has none.
+// frameSamples returns the frame times and overruns of each repetition, nil where the benchmark has
+// none.
 func (b benchmark) frameSamples() (cpuMS, overrunMS [][]float64) {
 	for _, name := range frameCPUTime {
 		if b.sampled[name] != nil {
@@ -74,7 +73,7 @@ func (b benchmark) platformFrames() bool {
 	return percentile || percent
 }
 
-// printedFrames reports whether percentiles of frame times are all that is told of them.
+// printedFrames reports whether the benchmark only has percentiles of frame times.
 func (b benchmark) printedFrames() bool {
 	return slices.ContainsFunc(frameCPUTime, func(name string) bool { return b.percentiles[name] != nil })
 }
@@ -83,7 +82,7 @@ func sameShape(a, b [][]float64) bool {
 	return slices.EqualFunc(a, b, func(x, y []float64) bool { return len(x) == len(y) })
 }
 
-// measure gives the benchmark's numbers the catalogue's names.
+// measure converts the benchmark's numbers to the catalogue's names.
 func (im *importing) measure(b benchmark, byDeadline bool) measured {
 	m := measured{name: b.name, metrics: make([]map[string]float64, b.repetitions())}
 	for i := range m.metrics {
@@ -132,7 +131,7 @@ func (im *importing) measure(b benchmark, byDeadline bool) measured {
 	return m
 }
 
-// single is how a metric with one value a repetition is read, and its name.
+// single returns the conversion of a metric with one value per repetition, and its name.
 func (im *importing) single(name string) (convert func(float64) float64, to string) {
 	if k, ok := known[name]; ok {
 		return func(v float64) float64 { return k.offset + k.scale*v }, k.name
@@ -142,7 +141,7 @@ func (im *importing) single(name string) (convert func(float64) float64, to stri
 	return func(v float64) float64 { return v }, to
 }
 
-// sampled is the name of a metric with many values a repetition.
+// sampled returns the name of a metric with many values per repetition.
 func (im *importing) sampled(name string) string {
 	if name == frameOverrun {
 		return "frames.overrun_ms"
@@ -150,8 +149,8 @@ func (im *importing) sampled(name string) string {
 	return im.nameOf(name)
 }
 
-// withoutNegative leaves out frames whose time is below zero: a trace that lost
-// events gives such times, and they mean nothing.
+// withoutNegative leaves out frames whose time is below zero: a trace that lost events gives such
+// meaningless times.
 func (im *importing) withoutNegative(b benchmark, f frames) frames {
 	if !slices.ContainsFunc(f.cpuMS, func(ms float64) bool { return ms < 0 }) {
 		return f
@@ -176,7 +175,7 @@ type length struct {
 	values int
 }
 
-// lengths are those of all metrics, by name.
+// lengths returns those of all metrics, by name.
 func (b benchmark) lengths() []length {
 	var out []length
 	for name, runs := range b.single {

@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// maxName is the longest name of a metric, with room left for "-2.p50".
+// maxName is the longest name of a metric, with room for "-2.p50".
 const maxName = 110
 
-// metricName makes a valid metric name of any text: what a name can't hold
-// becomes "_". A catalogue's name stays as it is.
+// metricName returns a valid metric name for any text: invalid characters become "_". A catalogue's
+// name stays as it is.
 func metricName(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if metric.ValidName("x" + string(r)) {
@@ -26,9 +26,8 @@ func metricName(text string) string {
 	return name[:min(len(name), maxName)]
 }
 
-// nameOf is the metric name for a name of the file: the same one each time, and
-// another one for another name, where what a metric name can't hold was the
-// difference.
+// nameOf returns the metric name for a name of the file: always the same one, and distinct names
+// for distinct texts, even where they differ only in invalid characters.
 func (im *importing) nameOf(text string) string {
 	if name, ok := im.names[text]; ok {
 		return name
@@ -41,7 +40,7 @@ func (im *importing) nameOf(text string) string {
 	return name
 }
 
-// declare remembers a metric for Result.Metrics; the catalogue's own stay as they are.
+// declare records a metric for Result.Metrics; the catalogue's own stay as they are.
 func (im *importing) declare(m metric.Metric) {
 	if !builtin(m.Name) {
 		im.declared[m.Name] = m
@@ -65,16 +64,15 @@ func builtin(name string) bool {
 	return known
 }
 
-// guessed makes a metric of its name and unit. The direction is the unit's.
+// guessed returns a metric by its name and unit. The direction follows from the unit.
 func guessed(name, title, unit string) metric.Metric {
 	m := metric.Metric{Name: name, Title: title, Unit: unit, Direction: direction(unit), Decimals: 2}
 	m.Log = m.Direction == metric.LowerIsBetter && unit != "" && unit != "%"
 	return m
 }
 
-// direction tells which way is better by the unit alone: less time, memory,
-// energy, power and work is better, more of anything per second is better, and
-// of what it doesn't know it says Neutral.
+// direction returns which direction is better by the unit alone: less time, memory, energy, power
+// and work is better, more of anything per second is better, and an unknown unit is Neutral.
 func direction(unit string) metric.Direction {
 	u := strings.ToLower(strings.TrimSpace(unit))
 	amount, per, isRate := strings.Cut(u, "/")
@@ -96,8 +94,8 @@ var costs = []string{
 	"w", "mw", "uw", "µw", "alloc", "allocation", "instruction", "cycle",
 }
 
-// androidxMetric is the metric to be called as; it guesses unit and direction from the suffix that
-// androidx.benchmark asks for in the names of its metrics ("startTimeNs").
+// androidxMetric returns the metric with the name as; it guesses unit and direction from the suffix
+// that androidx.benchmark requires in the names of its metrics ("startTimeNs").
 func androidxMetric(as, name string) metric.Metric {
 	for _, s := range androidxSuffixes {
 		if strings.HasSuffix(name, s.suffix) {
@@ -122,11 +120,10 @@ var androidxSuffixes = []struct{ suffix, unit string }{
 	{"Percent", "%"}, {"Fps", "fps"},
 }
 
-// levels are states, not costs: neither way is better.
+// levels are states, not costs: neither direction is better.
 var levels = []string{"batteryStartMah", "batteryEndMah"}
 
-// counts are the names without a unit of which less is better; of any other
-// count it is not known.
+// counts are the names without a unit of which less is better; for any other count it is unknown.
 var counts = []string{
 	"allocationCount", "jankyFrameCount", "jankyFrameCountLegacy", "vsyncMissedFrameCount",
 	"deadlineMissedFrameCount", "deadlineMissedFrameCountLegacy", "slowUiThreadFrameCount",

@@ -14,23 +14,23 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What `am instrument -r` prints of androidx.benchmark, for where the files that it writes
-// can't be had: of each test the median of each metric, and the percentiles of its samples
-// (androidx.benchmark, InstrumentationResults.kt, MetricResult.kt and MetricNameUtils.kt).
+// The output of `am instrument -r` from androidx.benchmark, for where its files can't be obtained:
+// for each test the median of each metric, and the percentiles of its samples (androidx.benchmark,
+// InstrumentationResults.kt, MetricResult.kt and MetricNameUtils.kt).
 const (
 	statusLine = "INSTRUMENTATION_STATUS: "
 	codeLine   = "INSTRUMENTATION_STATUS_CODE: "
-	// printedSuffix sets apart what was printed from what was written to a file, which has
-	// the percentiles of each repetition, and these have those of all of them.
+	// printedSuffix separates printed metrics from those in a file: the file has the percentiles of
+	// each repetition, the output those over all of them.
 	printedSuffix = "_log"
 )
 
-// isPrinted reports whether a line of the text tells the status of an instrumentation.
+// isPrinted reports whether a line of the text has the status of an instrumentation.
 func isPrinted(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(statusLine)) || bytes.Contains(data, []byte("\n"+statusLine))
 }
 
-// printed reads what an instrumentation has printed: a run for each test class.
+// printed reads the output of an instrumentation: a run for each test class.
 func (im *importing) printed(data []byte) error {
 	p := printing{begun: map[string]bool{}, tests: map[string]*printedTest{}}
 	for line := range bytes.Lines(data) {
@@ -65,14 +65,14 @@ func (im *importing) printed(data []byte) error {
 	return im.benchmarks(all, deviceContext{}, data, warned)
 }
 
-// printing is what was read of it so far.
+// printing is what has been read so far.
 type printing struct {
 	block    map[string]string // since the last code
-	class    string            // of the test under way
+	class    string            // of the present test
 	test     string
-	begun    map[string]bool // whether its end was told
+	begun    map[string]bool // whether it has ended
 	failed   []string
-	expected int // tests, 0 where not told
+	expected int // tests, 0 where unknown
 	tests    map[string]*printedTest
 	order    []*printedTest
 }
@@ -82,10 +82,10 @@ type printedTest struct {
 	values    map[string]float64 // as printed
 }
 
-// mostBlock bounds the values of a block.
+// mostBlock limits the values of a block.
 const mostBlock = 4 * run.MaxMetrics
 
-// take reads a line. What is no status belongs to the value above it, which is none of ours.
+// take reads a line. A line without a status belongs to the value above it, which is not used.
 func (p *printing) take(line []byte) error {
 	text := strings.TrimRight(string(line[:min(len(line), maxPrintedLine)]), "\r\n")
 	if pair, is := strings.CutPrefix(text, statusLine); is && len(p.block) < mostBlock {
@@ -107,16 +107,16 @@ func (p *printing) take(line []byte) error {
 	if err == nil {
 		err = p.end(n)
 	} else {
-		err = nil // no code that anything prints: what it ends is left out
+		err = nil // not a code that anything prints: what it ends is left out
 	}
 	p.block = nil
 	return err
 }
 
-// maxPrintedLine bounds a line: a name of a metric with a number.
+// maxPrintedLine limits a line: a name of a metric with a number.
 const maxPrintedLine = 1 << 10
 
-// end takes a block with its code: 1 begins a test, 0 and less end one, and 2 tells of it.
+// end ends a block with its code: 1 begins a test, 0 and less end one, and 2 reports on it.
 func (p *printing) end(code int) error {
 	if class, test := p.block["class"], p.block["test"]; class != "" && test != "" {
 		p.class, p.test = class, test
@@ -138,8 +138,8 @@ func (p *printing) end(code int) error {
 	return p.keep(name)
 }
 
-// keep takes the values of a block for its test. One that is told twice, as where several
-// logs of one instrumentation are put together, is told alike.
+// keep keeps the values of a block for its test. Values that occur twice, as where several logs of
+// one instrumentation are concatenated, must be equal.
 func (p *printing) keep(name string) error {
 	for _, key := range slices.Sorted(maps.Keys(p.block)) {
 		v, err := strconv.ParseFloat(p.block[key], 64)
@@ -161,7 +161,7 @@ func (p *printing) keep(name string) error {
 	return nil
 }
 
-// add takes one statistic of a metric.
+// add adds one statistic of a metric.
 func (b *benchmark) add(metric, statistic string, v float64) {
 	if statistic == "median" {
 		b.single[metric] = []float64{v}
@@ -174,15 +174,15 @@ func (b *benchmark) add(metric, statistic string, v float64) {
 }
 
 var (
-	// suppressed is what precedes names where errors were suppressed: "EMULATOR_LOW-BATTERY_".
+	// suppressed is the prefix of names where errors were suppressed: "EMULATOR_LOW-BATTERY_".
 	suppressed = regexp.MustCompile(`^([A-Z][A-Z-]*_)+([a-z])`)
 	statistic  = regexp.MustCompile(`^(.+)_(median|p50|p90|p95|p99)$`)
 	underscore = regexp.MustCompile(`_([a-z0-9])`)
 	capital    = regexp.MustCompile(`([a-z])([A-Z0-9])`)
 )
 
-// statisticOf is the name of a metric as files have it, and which statistic of it is told.
-// The minimum and the deviation are not read.
+// statisticOf returns the name of a metric as in files, and the statistic. The minimum and the
+// deviation are not read.
 func statisticOf(key string) (name, of string, ok bool) {
 	m := statistic.FindStringSubmatch(suppressed.ReplaceAllString(key, "$2"))
 	if m == nil {
@@ -200,7 +200,7 @@ func statisticOf(key string) (name, of string, ok bool) {
 	return underscore.ReplaceAllStringFunc(name, func(s string) string { return strings.ToUpper(s[1:]) }), m[2], true
 }
 
-// byPrinted are the names of files that are known, by how they are printed.
+// byPrinted maps the printed names to those of files.
 var byPrinted = func() map[string]string {
 	out := map[string]string{}
 	for name := range known {

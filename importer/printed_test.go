@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What am instrument -r prints of one start, by the forms of androidx.benchmark.
+// The output of am instrument -r for one start, in the formats of androidx.benchmark.
 const (
 	printedStart = `INSTRUMENTATION_STATUS: class=com.x.Startup
 INSTRUMENTATION_STATUS: current=1
@@ -40,8 +40,8 @@ INSTRUMENTATION_CODE: -1
 `
 )
 
-// The medians are those that a file would have given; the percentiles are of all repetitions.
-func TestResultsThatWerePrinted(t *testing.T) {
+// The medians are those of a file; the percentiles are over all repetitions.
+func TestPrintedResults(t *testing.T) {
 	want := map[string]float64{
 		"startup.ttid_ms": 312.53125, "frames.count": 140, "memoryHeapSizeMaxKb": 20480,
 		"frames.duration_ms.p50": 5.5, "frames.duration_ms.p90": 8.25, "frames.duration_ms.p95": 11, "frames.duration_ms.p99": 31.75,
@@ -65,8 +65,8 @@ func TestResultsThatWerePrinted(t *testing.T) {
 	}
 }
 
-// What was cut is no result: neither half of a number nor a suite of which a test is missing.
-func TestPrintedResultsThatWereCut(t *testing.T) {
+// Truncated output is no result: neither half of a number nor a suite that lacks a test.
+func TestTruncatedPrintedResults(t *testing.T) {
 	at := strings.Index(printedResults, "2.53125")
 	for text, want := range map[string]string{
 		printedStart + printedResults[:at]:                                                                    "it has no results of androidx.benchmark",
@@ -90,7 +90,7 @@ func TestPrintedResultsThatWereCut(t *testing.T) {
 }
 
 // The examples of androidx's own MetricNameUtilsTest.
-func TestNamesAreReadAsTheyArePrinted(t *testing.T) {
+func TestPrintedNames(t *testing.T) {
 	for written, printed := range map[string]string{
 		"noop": "noop", "camelCase": "camel_case", "timeNs": "time_nanos", "aBaBaB": "a_ba_ba_b", "frameTime90thPercentileMs": "frame_time_90th_percentile_millis",
 	} {

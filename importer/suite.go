@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// benchmarkData is the file that androidx.benchmark writes since 1.0: first
-// JsonWriter by hand, later androidx.benchmark.json.BenchmarkData. Older files
-// lack sampledMetrics, brand and most of what later versions tell of the device.
+// benchmarkData is the file that androidx.benchmark writes since 1.0: first with JsonWriter, later
+// with androidx.benchmark.json.BenchmarkData. Older files lack sampledMetrics, brand and most of
+// what later versions record of the device.
 type benchmarkData struct {
 	Context    deviceContext     `json:"context"`
 	Benchmarks []json.RawMessage `json:"benchmarks"`
@@ -23,12 +23,12 @@ type benchmark struct {
 	at        string // "benchmarks[3]", for messages
 	name      string // with its parameters: "startup[mode=COLD]"
 	className string
-	repeats   int // repetitions asked for; in a Microbenchmark the loop's length
-	// single holds one value a repetition, sampled any number of them.
+	repeats   int // repetitions requested; in a Microbenchmark the loop's length
+	// single has one value per repetition, sampled any number of them.
 	single  map[string][]float64
 	sampled map[string][][]float64
-	// percentiles are those over all repetitions, where no sample is told: ".p50" and so on.
-	// nil of a file.
+	// percentiles are those over all repetitions, where there are no samples: ".p50" and so on. nil
+	// for a file.
 	percentiles map[string]map[string]float64
 }
 
@@ -101,8 +101,8 @@ func readBenchmark(raw json.RawMessage) (benchmark, error) {
 	return b, nil
 }
 
-// readRuns reads the values of each repetition; the statistics beside them
-// (minimum, median, P50 and so on) can be worked out from these.
+// readRuns reads the values of each repetition; the statistics next to them (minimum, median, P50
+// and so on) can be computed from these.
 func readRuns[T any](raw json.RawMessage) ([]T, error) {
 	var fields struct {
 		Runs []T `json:"runs"`
@@ -116,7 +116,7 @@ func readRuns[T any](raw json.RawMessage) ([]T, error) {
 	return fields.Runs, nil
 }
 
-// repetitions is how many repetitions have a value of some metric.
+// repetitions returns how many repetitions have a value of some metric.
 func (b benchmark) repetitions() int {
 	n := 0
 	for _, l := range b.lengths() {
@@ -125,15 +125,15 @@ func (b benchmark) repetitions() int {
 	return n
 }
 
-// micro reports whether a Microbenchmark made the test: it times code, and
-// counts its allocations in a pass of its own.
+// micro reports whether it is a test of Microbenchmark, which times code, and counts its
+// allocations in a separate pass.
 func (b benchmark) micro() bool {
 	_, timed := b.single["timeNs"]
 	_, counted := b.single["allocationCount"]
 	return timed || counted
 }
 
-// pkg is the package of the test's class.
+// pkg returns the package of the test's class.
 func (b benchmark) pkg() string {
 	i := strings.LastIndexByte(b.className, '.')
 	return b.className[:max(i, 0)]

@@ -1,8 +1,8 @@
-// Package metric is the catalogue of what apkgate measures: every metric's
-// name, unit, direction (is more better?), scale and display.
+// Package metric is the catalogue of what apkgate measures: every metric's name, unit, direction
+// (is more better?), scale and display.
 //
-// It takes a stand: nothing else in apkgate knows a metric's unit or direction.
-// A package that needs to decide whether 7 is worse than 5 asks the catalogue.
+// Nothing else in apkgate knows a metric's unit or direction. A package that needs to decide
+// whether 7 is worse than 5 asks the catalogue.
 package metric
 
 import (
@@ -26,7 +26,7 @@ const (
 	LowerIsBetter                   // less is better: times, energy, janks
 )
 
-// String is the direction as apkgate.yml spells it.
+// String returns the direction as spelled in apkgate.yml.
 func (d Direction) String() string {
 	switch d {
 	case HigherIsBetter:
@@ -38,10 +38,10 @@ func (d Direction) String() string {
 	}
 }
 
-// Directions are the spellings that ParseDirection takes.
+// Directions returns the spellings that ParseDirection accepts.
 func Directions() []string { return []string{"higher", "lower", "neutral"} }
 
-// ParseDirection reads "higher", "lower" or "neutral": the way that is better.
+// ParseDirection parses "higher", "lower" or "neutral": the better direction.
 func ParseDirection(s string) (Direction, error) {
 	switch s {
 	case "higher":
@@ -61,73 +61,69 @@ type Metric struct {
 	Direction Direction
 	Title     string // a few words for people: "smooth ratio"
 	Decimals  int    // digits after the point in reports
-	// Of names the metric that this one only details (a percentile of a mean,
-	// the janky frames of a smooth ratio, the bytes that cost joules). A detail
-	// is gated where its summary is absent or where the user asks for it:
-	// testing both would be one question asked twice.
+	// Of names the metric that this one details (a percentile of a mean, the janky frames of a
+	// smooth ratio, the bytes that cost joules). A detail is judged where its summary is absent or
+	// where it is configured: testing both would be the same test twice.
 	Of string
-	// OnRequest says that the metric is judged where a policy names it, and never by
-	// default: fewer frames are worse where frames are lost, and better where needless
-	// ones are left out.
+	// OnRequest marks a metric that is judged only where a policy names it: fewer frames are worse
+	// where frames are lost, and better where needless ones are avoided.
 	OnRequest bool
-	// Traced says that nothing but a system trace tells the metric: runs have it where one
-	// was recorded.
+	// Traced marks a metric that is only read from a system trace: runs have it where one was
+	// recorded.
 	Traced bool
-	// Counted says that the metric counts the app's work: where there is clearly more of it,
-	// a report shows that beside the times that got worse, whoever judges it.
+	// Counted marks a metric that counts the app's work: a clear increase is shown with the times
+	// that got worse, whether it is judged or not.
 	Counted bool
-	// Log says that the metric's noise multiplies rather than adds (times,
-	// joules), so that differences are judged on the log scale.
+	// Log marks a metric whose noise is multiplicative rather than additive (times, joules), so
+	// that differences are judged on the log scale.
 	Log bool
-	// Odds says that the metric is a share of 1 whose differences are judged as odds.
+	// Odds marks a share of 1 whose differences are judged as odds.
 	Odds bool
-	// Span is how many times as far as a mean the metric moves, on the scale of logarithms
-	// or of odds, where it matters as much: the tail of a distribution spreads wider than its
+	// Span is how many times as far as a mean the metric moves, on the scale of logarithms or of
+	// odds, for a change that matters as much: the tail of a distribution spreads wider than its
 	// middle. 0 is 1.
 	Span float64
-	// Decides says that a whole run is decided by the metric by default: by few numbers, so
-	// that a check settles them all. The others are shown, and fail a run where there is no
-	// doubt. What a policy or a budget names decides too.
+	// Decides marks a metric that decides for a whole run by default: there are few, so that a
+	// check settles all of them. The others are shown, and fail a run where there is no doubt. A
+	// metric that a policy or a budget names decides too.
 	Decides bool
-	// Sums says that a whole run's value is the sum of its events': counts, joules,
-	// time that was used, and no mean, ratio or level.
+	// Sums marks a metric whose value for a whole run is the sum of its events' values: counts,
+	// joules, time used, but no mean, ratio or level.
 	Sums bool
-	// Ratio says that the metric is a share of 1, whatever unit it is shown in: it
-	// lies from 0 to 1, its changes are told in percentage points. A metric whose
-	// unit is "ratio" is one.
+	// Ratio marks a share of 1, whatever unit it is shown in: it lies from 0 to 1, and its changes
+	// are reported in percentage points. A metric whose unit is "ratio" is one.
 	Ratio bool
-	// Signed says that values may lie below zero, so that none of them is a share of
-	// another: changes are told in the metric's unit, and one matters from Resolution on.
-	// By default a signed metric is neutral.
+	// Signed marks a metric whose values may be below zero, so that none of them is a share of
+	// another: changes are reported in the metric's unit, and matter from Resolution on. By default
+	// a signed metric is neutral.
 	Signed bool
-	// Mean says that iterations are summed up by their mean whatever the
-	// policy says: the median of a rare event's counts is zero.
+	// Mean is set where iterations are summarized by their mean whatever the policy: the median of
+	// a rare event's counts is zero.
 	Mean bool
-	// Within names the context property in which two runs must agree for their
-	// values to be comparable: joules of one source say nothing of another's.
+	// Within names the context property in which two runs must agree for their values to be
+	// comparable: joules of one source are not comparable with another's.
 	Within string
-	// Unsaid is how the values of runs came about that don't tell it by Within.
+	// Unsaid is the way in which runs without the property Within were measured.
 	Unsaid string
-	// Resolution is the smallest difference that means anything, in Unit: a
-	// smaller one is never a change.
+	// Resolution is the smallest difference that means anything, in Unit: a smaller one is never a
+	// change.
 	Resolution float64
-	// Restless is the least spread, as a share of the value, that readings of
-	// the metric are believed to have. Counts of frames and ratios saturate: at
-	// sixty frames a second a history can show no spread at all, and that does
-	// not prove that the next reading will not waver.
+	// Restless is the least spread, as a share of the value, that readings of the metric are
+	// assumed to have. Counts of frames and ratios saturate: at sixty frames a second a history can
+	// show no spread at all, which does not prove that the next reading will not vary.
 	Restless float64
-	// Exact says that the metric is of the build and not of a run: it is read and not
-	// measured, and any difference is one.
+	// Exact marks a metric of the build rather than of a run: it is read without noise, and any
+	// difference is real.
 	Exact bool
 }
 
-// ratio is the unit of what is a share of 1.
+// ratio is the unit of a share of 1.
 const ratio = "ratio"
 
 // leastRestless is the Restless of a metric that states none.
 const leastRestless = 0.005
 
-// Format shows a value of the metric with its unit: "16.67 ms", "95.0 %".
+// Format formats a value of the metric with its unit: "16.67 ms", "95.0 %".
 func (m Metric) Format(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
@@ -141,41 +137,39 @@ func (m Metric) Format(v float64) string {
 	return strconv.FormatFloat(v, 'f', m.Decimals, 64) + " " + m.Unit
 }
 
-// moreDigits is how many digits more than usual two values have at most that are shown
-// beside each other.
+// moreDigits is the largest number of extra digits for two values that are shown together.
 const moreDigits = 6
 
-// leastTold is the least change that is told, as a share: it rounds to a hundredth of a
-// per cent.
-const leastTold = 0.00005
+// leastReported is the least reported change, as a share: it rounds to a hundredth of a per cent.
+const leastReported = 0.00005
 
-// Beside shows two values that are compared: with more digits than usual where those would
-// not tell how far the first lies from the second.
+// Beside formats two values that are compared, with extra digits where the usual ones would not
+// show their difference.
 func (m Metric) Beside(a, b float64) (string, string) {
 	usual := m.Decimals
-	for m.Decimals < usual+moreDigits && !m.tell(a, b) {
+	for m.Decimals < usual+moreDigits && !m.showsDifference(a, b) {
 		m.Decimals++
 	}
 	return m.Format(a), m.Format(b)
 }
 
-// tell reports whether values as they are shown differ as they do: of a share visibly, and
-// where one is told as a share of the other, to half a per cent, of a small change to half of
-// a tenth, of a very small one to half of a hundredth.
-func (m Metric) tell(a, b float64) bool {
+// showsDifference reports whether the formatted values differ as the values do: for a share visibly, and where
+// one is reported as a share of the other, to half a per cent, for a small change to half of a
+// tenth, for a very small one to half of a hundredth.
+func (m Metric) showsDifference(a, b float64) bool {
 	x, y := m.shown(a), m.shown(b)
 	switch {
 	case m.Signed, a < 0, b < 0:
 		return true
 	case m.Ratio:
-		return x != y || math.Abs(a-b) < leastTold
+		return x != y || math.Abs(a-b) < leastReported
 	case b == 0:
 		return x != y || a == 0
 	}
 	change := a/b - 1
 	step := 0.01 * max(1, math.Abs(change))
 	switch size := math.Abs(change); {
-	case size < leastTold:
+	case size < leastReported:
 		return true
 	case size < 0.0005:
 		step = 0.0001
@@ -185,7 +179,7 @@ func (m Metric) tell(a, b float64) bool {
 	return y != 0 && math.Abs(x/y-1-change) <= step/2
 }
 
-// shown is the value as Format rounds it, of a ratio in per cent.
+// shown returns the value as Format rounds it, of a ratio in per cent.
 func (m Metric) shown(v float64) float64 {
 	number, _, _ := strings.Cut(m.Format(v), " ")
 	x, err := strconv.ParseFloat(number, 64)
@@ -195,8 +189,8 @@ func (m Metric) shown(v float64) float64 {
 	return x
 }
 
-// Way says how the metric's values came about in a run of that context: Unsaid for a
-// run that doesn't tell, "" for a metric that has one way only.
+// Way returns how the metric's values were measured in a run of that context: Unsaid for a run that
+// doesn't record it, "" for a metric that is measured in one way only.
 func (m Metric) Way(context map[string]string) string {
 	if m.Within == "" {
 		return ""
@@ -204,13 +198,13 @@ func (m Metric) Way(context map[string]string) string {
 	return cmp.Or(context[m.Within], m.Unsaid)
 }
 
-// Comparable reports whether values of the metric in runs of two contexts are one
-// quantity: joules of one source say nothing of another's. Runs that don't tell the
-// source are like each other and unlike all that do.
+// Comparable reports whether values of the metric in runs of two contexts are the same quantity:
+// joules of one source are not comparable with another's. Runs that don't record the source are
+// comparable with each other and with no others.
 func (m Metric) Comparable(a, b map[string]string) bool { return m.Way(a) == m.Way(b) }
 
-// countDecimals are the digits after the point of a count: of a whole one none, though it
-// was worked out by logarithms.
+// countDecimals returns the decimals of a count: none for a whole one, even if it was computed by
+// logarithms.
 func countDecimals(v float64, decimals int) int {
 	if math.Abs(v-math.Round(v)) <= 1e-9*math.Abs(v) {
 		return decimals
@@ -218,17 +212,16 @@ func countDecimals(v float64, decimals int) int {
 	return max(decimals, 1)
 }
 
-// EnergyFrom is the context property that says where joules come from:
-// "rails", "battery", "platform", or "model" and the profile of the model, as
-// in "model reference-phone". Joules of one source are never compared with
-// those of another.
+// EnergyFrom is the context property with the source of the joules: "rails", "battery", "platform",
+// or "model" and the profile of the model, as in "model reference-phone". Joules of one source are
+// never compared with those of another.
 const EnergyFrom = "energy_from"
 
-// FramesBy is the context property that says how frames were counted and timed:
-// "timeline" by Android's compositor, "shown" by when it showed them, "gfxinfo" by Android's
-// graphics library, in imported runs also "deadline" and "cpu_time" (docs/format/import.md). Frames of one kind are
-// never compared with those of another. A run that doesn't tell is of the time when
-// apkgate had gfxinfo alone.
+// FramesBy is the context property that says how frames were counted and timed: "timeline" by
+// Android's compositor, "shown" by when it showed them, "gfxinfo" by Android's graphics library, in
+// imported runs also "deadline" and "cpu_time" (docs/format/import.md). Frames of one kind are
+// never compared with those of another. A run without it was measured when apkgate only had
+// gfxinfo.
 const (
 	FramesBy   = "frames_by"
 	ByTimeline = "timeline"
@@ -294,13 +287,13 @@ var builtin = []Metric{
 	{Name: "apk.dex_methods", Direction: LowerIsBetter, Title: "methods in dex files", OnRequest: true, Exact: true, Resolution: 1},
 }
 
-// Catalogue is the built-in metrics plus those that a user declared.
+// Catalogue contains the built-in metrics and those that a user declared.
 type Catalogue struct {
 	metrics map[string]Metric
 	order   map[string]int
 }
 
-// Default is the built-in catalogue.
+// Default returns the built-in catalogue.
 func Default() *Catalogue {
 	c := &Catalogue{metrics: map[string]Metric{}, order: map[string]int{}}
 	for _, m := range builtin {
@@ -322,13 +315,12 @@ func (c *Catalogue) add(m Metric) {
 
 var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`)
 
-// ValidName reports whether name can name a metric: a letter, then up to 127
-// letters, digits, and any of _ . : / -
+// ValidName reports whether name can name a metric: a letter, then up to 127 letters, digits, and
+// any of _ . : / -
 func ValidName(name string) bool { return namePattern.MatchString(name) }
 
-// With returns a catalogue that also holds the given metrics; one that bears a
-// built-in name replaces it. A new one decides, unless it is a detail of another: somebody
-// declared it.
+// With returns a catalogue with the given metrics added; one with a built-in name replaces it. A
+// new one decides, unless it details another, since it was declared on purpose.
 func (c *Catalogue) With(metrics ...Metric) (*Catalogue, error) {
 	out := &Catalogue{metrics: maps.Clone(c.metrics), order: maps.Clone(c.order)}
 	for _, m := range metrics {
@@ -342,8 +334,8 @@ func (c *Catalogue) With(metrics ...Metric) (*Catalogue, error) {
 	return out, nil
 }
 
-// Lookup returns the metric of that name and whether the catalogue holds it.
-// An unknown one is Neutral and carries its name, so that it can be shown.
+// Lookup returns the metric of that name and whether the catalogue has it. An unknown one is
+// Neutral and has its name, so that it can be shown.
 func (c *Catalogue) Lookup(name string) (Metric, bool) {
 	m, ok := c.metrics[name]
 	if !ok {

@@ -15,7 +15,7 @@ func TestFormat(t *testing.T) {
 		{"frames.smooth_ratio", 0.954, "95.4 %"},
 		{"frames.count", 148, "148"},
 		{"frames.count", 148.5, "148.5"},
-		{"work.inflations", 30.000000000000004, "30"}, // what exp(log(30)) comes to
+		{"work.inflations", 30.000000000000004, "30"}, // the result of exp(log(30))
 		{"energy.total_j", 12.3456, "12.35 J"},
 		{"frames.count", math.NaN(), "–"},
 	} {
@@ -26,7 +26,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func TestTheCatalogueIsConsistent(t *testing.T) {
+func TestCatalogueIsConsistent(t *testing.T) {
 	c := Default()
 	for _, m := range c.All() {
 		if !ValidName(m.Name) || m.Title == "" || (m.Direction == Neutral) != m.Signed || (m.Restless <= 0) != m.Exact {
@@ -41,7 +41,7 @@ func TestTheCatalogueIsConsistent(t *testing.T) {
 	}
 }
 
-func TestUsersMetrics(t *testing.T) {
+func TestCatalogueWith(t *testing.T) {
 	c, err := Default().With(Metric{Name: "search.ms", Unit: "ms", Direction: LowerIsBetter})
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Joules of one source say nothing of another's; times are times.
-func TestValuesOfOneWayAreComparable(t *testing.T) {
+// Joules of one source are not comparable with another's; times are.
+func TestComparable(t *testing.T) {
 	joules, _ := Default().Lookup("energy.total_j")
 	ms, _ := Default().Lookup("cpu.time_ms")
 	rails, battery, silent := map[string]string{EnergyFrom: "rails"}, map[string]string{EnergyFrom: "battery"}, map[string]string{}

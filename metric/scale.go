@@ -2,22 +2,22 @@ package metric
 
 import "math"
 
-// Scale is the one on which a metric's noise is even, so that differences are judged there.
+// Scale is the scale on which a metric's noise is even, so that differences are judged there.
 type Scale int8
 
 // The scales.
 const (
 	Linear Scale = iota
-	// Log is that of what multiplies: times, joules.
+	// Log is for multiplicative noise: times, joules.
 	Log
-	// Odds is that of shares: half as many bad frames again matters about as much at one in a
-	// hundred as at twenty. It is the logarithm of (p+c)/(1-p+c), where c is fewShare: of hardly
-	// any bad frames half as many again are nothing, and none has odds too.
+	// Odds is for shares: half as many bad frames again matters about as much at one in a hundred
+	// as at twenty. It is the logarithm of (p+c)/(1-p+c), where c is fewShare: half as many again
+	// of almost no bad frames is nothing, and zero has odds too.
 	Odds
 )
 
-// ScaleOf is the scale on which the metric's values are judged, given the least of them:
-// there is no logarithm of nothing.
+// ScaleOf returns the scale on which the metric's values are judged, given the least of them: zero
+// has no logarithm.
 func (m Metric) ScaleOf(least float64) Scale {
 	switch {
 	case m.Odds:
@@ -28,7 +28,7 @@ func (m Metric) ScaleOf(least float64) Scale {
 	return Linear
 }
 
-// On is a value on the scale.
+// On converts a value to the scale.
 func (m Metric) On(s Scale, v float64) float64 {
 	switch s {
 	case Log:
@@ -43,7 +43,7 @@ func (m Metric) On(s Scale, v float64) float64 {
 // fewShare is a share that hardly matters: one bad frame in two hundred.
 const fewShare = 0.005
 
-// Slope is how far on the scale a value moves that grows by one, near v.
+// Slope returns the derivative of the scale at v.
 func (m Metric) Slope(s Scale, v float64) float64 {
 	switch s {
 	case Log:
@@ -55,7 +55,7 @@ func (m Metric) Slope(s Scale, v float64) float64 {
 	return 1
 }
 
-// Back is the value that a number on the scale stands for.
+// Back converts a number on the scale to a value.
 func (m Metric) Back(s Scale, x float64) float64 {
 	switch s {
 	case Log:
@@ -67,15 +67,15 @@ func (m Metric) Back(s Scale, x float64) float64 {
 	return x
 }
 
-// mostOdds is beyond the odds of all.
+// mostOdds is beyond the odds of a share of 1.
 const mostOdds = 20
 
-// Step is how far a worsening by the share moves the metric on the scale of logarithms or
-// of odds, without its sign: log(1+share) of a mean, Span times as far of what spreads
+// Step returns how far a worsening by the share moves the metric on the scale of logarithms or of
+// odds, without its sign: log(1+share) for a mean, Span times as far for a metric that spreads
 // wider.
 func (m Metric) Step(share float64) float64 { return m.span() * math.Log1p(share) }
 
-// StepBack is the share that a distance on that scale amounts to.
+// StepBack returns the share that a distance on that scale amounts to.
 func (m Metric) StepBack(distance float64) float64 { return math.Expm1(distance / m.span()) }
 
 func (m Metric) span() float64 {
@@ -85,6 +85,6 @@ func (m Metric) span() float64 {
 	return 1
 }
 
-// oddsSpan is the Span of shares: a worsening by 10 % stands for half as many bad frames
-// again, one by 20 % for 2.2 times as many.
+// oddsSpan is the Span of shares: a worsening by 10 % is half as many bad frames again, one by 20 %
+// is 2.2 times as many.
 var oddsSpan = math.Log(1.5) / math.Log(1.1)

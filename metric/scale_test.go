@@ -12,8 +12,9 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Odds of 80.5 to 20.5 at 80 %: half a per cent is added to either share, so that none has odds.
-func TestValuesOnTheirScale(t *testing.T) {
+// Odds of 80.5 to 20.5 at 80 %: half a percentage point is added to either share, so that zero has
+// odds.
+func TestOnScale(t *testing.T) {
 	smooth, _ := Default().Lookup("frames.smooth_ratio") // in thousandths
 	for name, c := range map[string]struct {
 		m           Metric
@@ -36,9 +37,9 @@ func TestValuesOnTheirScale(t *testing.T) {
 	}
 }
 
-// A tenth more is a tenth of a mean, 1.1 twice of the 95th percentile, and half as many bad
+// A tenth more is a tenth of a mean, 1.1 squared for the 95th percentile, and half as many bad
 // frames again.
-func TestHowFarAWorseningMoves(t *testing.T) {
+func TestStep(t *testing.T) {
 	for name, factor := range map[string]float64{
 		"frames.duration_ms": 1.1, "frames.duration_ms.p90": math.Pow(1.1, 1.5), "frames.duration_ms.p95": 1.21,
 		"frames.duration_ms.p99": 1.331, "frames.smooth_ratio": 1.5,
@@ -48,13 +49,13 @@ func TestHowFarAWorseningMoves(t *testing.T) {
 		near(t, name+", back", m.StepBack(math.Log(factor)), 0.1)
 		near(t, name+", of nothing", m.Step(0), 0)
 	}
-	// Twice the worsening is that twice: 2.18 times as many of 20 %.
+	// Twice the worsening is twice that: 2.18 times as many for 20 %.
 	smooth, _ := Default().Lookup("frames.smooth_ratio")
 	near(t, "20 % of shares", math.Exp(smooth.Step(0.2)), math.Pow(1.5, math.Log(1.2)/math.Log(1.1)))
 }
 
-// Nothing has no logarithm, and odds have an end.
-func TestTheScaleOfAMetric(t *testing.T) {
+// Zero has no logarithm, and odds are limited.
+func TestScaleOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		m     Metric
 		least float64
@@ -73,8 +74,8 @@ func TestTheScaleOfAMetric(t *testing.T) {
 	}
 }
 
-// What somebody declares decides, unless it is a detail; what is built in stays what it is.
-func TestWhatIsDeclaredDecides(t *testing.T) {
+// A declared metric decides, unless it is a detail; a built-in one stays as it is.
+func TestDeclaredMetricDecides(t *testing.T) {
 	cpu, _ := Default().Lookup("cpu.time_ms")
 	ms, _ := Default().Lookup("frames.duration_ms")
 	c, err := Default().With(Metric{Name: "search.ms"}, Metric{Name: "search.ms.p95", Of: "search.ms"}, cpu, ms)

@@ -25,8 +25,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions"
 )
 
-// A new kind of cause costs its package and nothing in report: this file is all that
-// there is of the moon.
+// A new kind of cause needs its own package and nothing in report: this file has everything about
+// the moon.
 const moon = "test.moon"
 
 var _ = diagnose.Register(diagnose.Kind{
@@ -34,11 +34,11 @@ var _ = diagnose.Register(diagnose.Kind{
 	Name:   moon, Rank: 5, Alert: true,
 })
 
-// bad are names that break out of some language, in the parts that must not be seen
-// in what each format makes of them.
+// bad is a name that breaks out of several languages, in parts that must not be active in any
+// format.
 const bad = "</li><script>alert(1)</script> [x](javascript:x) @octocat #1 `c` | {0} \x1b[31m\u202e\n::error::y"
 
-// moonCause blames the moon for a finding of a run.
+// moonCause returns a cause that blames the moon for a finding of a run.
 func moonCause(kind, runID, event, metric string, share float64) diagnose.Cause {
 	value, low, high := 1.5, 1.0, 2.0
 	name := "com.example.Moon.rise" + bad
@@ -62,7 +62,7 @@ func moonCause(kind, runID, event, metric string, share float64) diagnose.Cause 
 	}
 }
 
-// sampled is a run of which one method's energy is known, with its interval.
+// sampled returns a run with one method whose energy is known, with its interval.
 func sampled(id string, totalJ, methodsJ, decodeJ float64) run.Run {
 	return run.Run{
 		ID: id, Scenario: "open-message", Status: run.Complete, App: run.App{Package: "com.example.mail", Build: "release"},
@@ -75,8 +75,8 @@ func sampled(id string, totalJ, methodsJ, decodeJ float64) run.Run {
 	}
 }
 
-// underTheMoon is a regression of energy, of which decode explains 70 %, and of
-// frames after E2; the causes given explain them too.
+// underTheMoon returns a regression of energy, of which decode explains 70 %, and of frames after
+// E2; the given causes explain them too.
 func underTheMoon(causes ...diagnose.Cause) layout.Input {
 	change, ok := hotspots.Explain(sampled("H", 15.4, 9, 2.7), []run.Run{sampled("B", 12.4, 6, 0.6)})
 	if !ok {
@@ -113,7 +113,7 @@ func in(t *testing.T, input layout.Input) map[string]string {
 	return out
 }
 
-// What the moon is called in each format, and what stands of energy beside it.
+// How the moon appears in each format, and the energy next to it.
 var places = map[string]struct{ moon, energy string }{
 	"text":        {"What the moon does", "Where the energy goes"},
 	"markdown":    {"#### What the moon does", "#### Where the energy goes"},
@@ -123,7 +123,7 @@ var places = map[string]struct{ moon, energy string }{
 	"annotations": {"Cause: the moon of", "Cause: com.example.mail.View.decode"},
 }
 
-func TestANewKindOfCauseIsInEveryFormat(t *testing.T) {
+func TestNewKindOfCauseIsInEveryFormat(t *testing.T) {
 	for share, first := range map[float64]bool{0.9: true, 0.1: false} {
 		for format, out := range in(t, underTheMoon(moonCause(moon, "H", "", "energy.total_j", share))) {
 			of := places[format]
@@ -138,8 +138,8 @@ func TestANewKindOfCauseIsInEveryFormat(t *testing.T) {
 	}
 }
 
-// A cause is told at what it explains.
-func TestACauseStandsAtItsFinding(t *testing.T) {
+// A cause is shown with the finding that it explains.
+func TestCauseIsShownWithItsFinding(t *testing.T) {
 	input := underTheMoon(moonCause(moon, "H", "E2", "frames.count", 0.5))
 	out := in(t, input)
 	for format, want := range map[string]string{
@@ -175,8 +175,8 @@ func TestACauseStandsAtItsFinding(t *testing.T) {
 	}
 }
 
-// Of two builds causes are told, and kept, as of a run.
-func TestTwoBuildsHaveTheirCauses(t *testing.T) {
+// Causes of a comparison of two builds are shown and saved, as for a run.
+func TestComparisonHasCauses(t *testing.T) {
 	worse := []sidebyside.Comparison{{Event: "E2", Metric: "frames.count", Direction: gate.ToRegression, Together: gate.ToRegression}}
 	d := layout.Comparison(layout.ComparisonInput{
 		Causes: []diagnose.Cause{moonCause(moon, "H", "E2", "frames.count", 0.5)},
@@ -206,7 +206,7 @@ func TestTwoBuildsHaveTheirCauses(t *testing.T) {
 	}
 }
 
-func TestACauseIsReadBack(t *testing.T) {
+func TestCauseRoundTrip(t *testing.T) {
 	want := moonCause(moon, "H", "E2", "frames.count", 0.5)
 	var b bytes.Buffer
 	if err := saved.Render(&b, layout.Verdict(underTheMoon(want)), document.Options{}); err != nil {
@@ -225,13 +225,13 @@ func TestACauseIsReadBack(t *testing.T) {
 	}
 }
 
-// Every kind there is passes through every format, its names escaped.
-func TestEveryKindPassesThroughEveryFormat(t *testing.T) {
+// Every existing kind is shown by every format, with its names escaped.
+func TestEveryKindOfCauseInEveryFormat(t *testing.T) {
 	for _, kind := range []string{"unheard.of", moon, hotspots.MethodKind, hotspots.CallsKind, hotspots.WakelockKind, hotspots.ComponentKind, hotspots.TrafficKind} {
 		input := underTheMoon(moonCause(kind, "H", "E2", "frames.count", 0.5))
 		input.Energy = nil
 		for format, out := range in(t, input) {
-			// SARIF has the causes whose subject is code, all others stand in the annotation.
+			// SARIF has the causes whose subject is code, all others are in the annotation.
 			if alert := diagnose.KindOf(kind).Alert; (alert || format != "sarif") && !strings.Contains(out, "com.example.Moon") && !strings.Contains(out, "the moon of") {
 				t.Errorf("%s of %s does not tell of it:\n%s", format, kind, out)
 			}
@@ -240,9 +240,8 @@ func TestEveryKindPassesThroughEveryFormat(t *testing.T) {
 	}
 }
 
-// What waits for what is told where no picture can be, too: a frame by its steps, what
-// did not respond by its threads.
-func TestPicturesOfWaitingAreToldInLines(t *testing.T) {
+// Waits are shown where no figure can be, too: a frame by its steps, an ANR by its threads.
+func TestWaitsAsText(t *testing.T) {
 	frame := moonCause(moon, "H", "E2", "frames.count", 0.5)
 	frame.Picture = &diagnose.Picture{Kind: diagnose.ThreadsPicture, Title: "Worst frame" + bad, Label: bad, Threads: &diagnose.Threads{Frames: []diagnose.DrawnFrame{
 		{Role: diagnose.Late, TookMS: 50, DeadlineMS: 16, Steps: []diagnose.Step{{Thread: "main", Process: bad, Stage: bad, Kind: "binder", What: "Feed::get" + bad, ToMS: 50}}},
@@ -273,11 +272,11 @@ func TestPicturesOfWaitingAreToldInLines(t *testing.T) {
 	}
 }
 
-// checkEscaped looks for what bad names would do to a format that lets them.
+// checkEscaped looks for the effects of bad names that are not escaped.
 func checkEscaped(t *testing.T, format, out string) {
 	t.Helper()
 	broken := []string{"\x1b", "\n::error::"}
-	if format != "json" { // which holds names as they are, for programs
+	if format != "json" { // which has names as they are, for programs
 		broken = append(broken, "\u202e")
 	}
 	switch format {

@@ -1,14 +1,12 @@
-// Package report is the registry of the formats that an answer can be shown in.
+// Package report is the registry of the formats of an answer.
 //
-// An answer is laid out once, as a document (report/layout makes one of a verdict, of
-// a comparison of two builds, and of a refresh), and every format renders documents:
-// text, Markdown, HTML, SARIF, JSON. A new format is a package that renders one, and
-// a line here; the command line makes its flags of the list. This package says
-// nothing and shows nothing itself.
+// An answer is laid out once, as a document (report/layout makes one of a verdict, of a comparison
+// of two builds, and of a refresh), and every format renders documents: text, Markdown, HTML,
+// SARIF, JSON. A new format is a package that renders a document, and a line here; the command line
+// derives its flags from the list. This package renders nothing itself.
 //
-// What is said lies in words, figure, causes and layout; what is kept in saved; how it
-// is shown in text, markdown, html and sarif. Of these only layout, causes and saved
-// know what was judged.
+// The contents are made in wording, figure, causes and layout, saved by saved, and rendered by
+// text, markdown, html and sarif. Of these only layout, causes and saved know what was judged.
 package report
 
 import (
@@ -25,10 +23,10 @@ import (
 
 // Format is one form of a report.
 type Format struct {
-	Name string // of --format, and of the flag that names a file for it
-	// Flag says what that flag does; "" where there is none.
+	Name string // of --format, and of the flag with a file for it
+	// Flag describes that flag; "" where there is none.
 	Flag string
-	// File is what its file is called in a folder of reports, "" for none.
+	// File is the name of its file in a folder of reports, "" for none.
 	File   string
 	Render func(io.Writer, document.Document, document.Options) error
 }
@@ -42,7 +40,7 @@ var Formats = []Format{
 	{"sarif", "also write the findings to this SARIF file, for code scanning", "apkgate.sarif", sarif.Render},
 }
 
-// Names are those of all formats.
+// Names returns those of all formats.
 func Names() []string {
 	out := make([]string, len(Formats))
 	for i, f := range Formats {
@@ -51,7 +49,7 @@ func Names() []string {
 	return out
 }
 
-// Find is the format of a name; false for none.
+// Find returns the format of a name; false for an unknown one.
 func Find(name string) (Format, bool) {
 	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 	if i < 0 {

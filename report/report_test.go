@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// allParts is a document of an answer to nothing in particular, with every part that
-// a document can have. Each part has a word of its own, and the name bad.
+// allParts returns a document with every part that a document can have. Each part has a word of its
+// own, and the name bad.
 func allParts(bad string) document.Document {
 	say := func(word string) string { return wording.Sentence(word + " " + bad) }
 	table := func(word string) *document.Table {
@@ -71,8 +71,8 @@ func render(t *testing.T, f Format, d document.Document, o document.Options) str
 	return strings.ReplaceAll(b.String(), wording.NBSP, " ")
 }
 
-// What a document holds is told in each format that has a place for it, and no format
-// asks what the document is about.
+// The contents of a document are shown by each format that has a place for them, and no format
+// depends on what the document is about.
 func TestEveryPartIsShown(t *testing.T) {
 	everywhere := strings.Fields("title lead sure checked note fact warning footer tablenote tablerow tableafter heading column item second why cardwarning line doubt evidencerow foldedrow")
 	told := map[string][]string{
@@ -95,8 +95,8 @@ func TestEveryPartIsShown(t *testing.T) {
 	}
 }
 
-// A name that tries to break out of a format is text in it, wherever it stands.
-func TestNoPartLetsANameOut(t *testing.T) {
+// A name that tries to break out of a format stays text, in every place.
+func TestHostileNamesInEveryPart(t *testing.T) {
 	for _, bad := range reporttest.Hostile {
 		for _, f := range Formats {
 			got := render(t, f, allParts(bad), document.Options{Verbose: true, Width: 80})
@@ -127,9 +127,8 @@ func TestNoPartLetsANameOut(t *testing.T) {
 	}
 }
 
-// A document with nothing in it is shown too, and an outcome that nobody knows is
-// taken for no good one.
-func TestAnEmptyDocument(t *testing.T) {
+// An empty document is rendered too, and an unknown outcome does not look good.
+func TestEmptyDocument(t *testing.T) {
 	for _, f := range Formats {
 		if got := render(t, f, document.Document{}, document.Options{}); got == "" {
 			t.Errorf("%s shows nothing", f.Name)
@@ -141,9 +140,8 @@ func TestAnEmptyDocument(t *testing.T) {
 	}
 }
 
-// Where the findings are not known any more, a file without any would close the
-// alerts of code scanning.
-func TestFindingsThatAreNotKnownAreNoneOfSARIF(t *testing.T) {
+// Where the findings are unknown, a file without any would close the alerts of code scanning.
+func TestSARIFRejectsUnknownFindings(t *testing.T) {
 	f, _ := Find("sarif")
 	err := f.Render(&bytes.Buffer{}, document.Document{Unlisted: "the findings were not saved"}, document.Options{})
 	if err == nil || !strings.Contains(err.Error(), "the findings were not saved") {
@@ -151,9 +149,8 @@ func TestFindingsThatAreNotKnownAreNoneOfSARIF(t *testing.T) {
 	}
 }
 
-// A comment keeps to its size, the answer and what stands first in it, and says that
-// it was cut.
-func TestACommentKeepsToItsSize(t *testing.T) {
+// A comment respects its limit, keeps the answer and the first parts, and says that it was cut.
+func TestCommentRespectsItsLimit(t *testing.T) {
 	f, _ := Find("markdown")
 	d := allParts("name")
 	rows := d.Sections[0].Body.(*document.Table)

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// plantation are rows of random properties, where those are bad that have one of
-// the planted pairs, and some by chance.
+// plantation describes rows of random properties, where those with one of the planted pairs are
+// bad, and some by chance.
 type plantation struct {
 	rows, properties, values, pairs int
-	given                           float64 // share of the rows that are given a planted pair
+	given                           float64 // share of the rows with a planted pair
 	chance                          float64 // of being bad for no reason
 }
 
-// The transactions of the benchmark, which scripts/compare-weka mines too: each of
-// 258 pairs is in 58 rows, any other in 20, and rows without one are good.
+// The transactions of the benchmark, which scripts/compare-weka mines too: each of 258 pairs is in
+// 58 rows, any other in 20, and rows without one are good.
 var (
 	bench        = plantation{rows: 20_000, properties: 12, values: 32, pairs: 258, given: 0.5}
 	benchOptions = Options{MinSupport: 0.0015, MinConfidence: 0.99, Ignore: "N"}
@@ -70,15 +70,15 @@ func (p plantation) grow() (rows []Row, planted []string) {
 
 func name(property int) string { return fmt.Sprintf("property%02d", property) }
 
-func TestEveryPlantedRuleIsFoundAndNoOther(t *testing.T) {
+func TestMineFindsPlantedRules(t *testing.T) {
 	rows, planted := bench.grow()
 	if got := names(mined(t, rows, benchOptions)); !slices.Equal(got, planted) {
 		t.Errorf("%d rules, want the %d planted ones", len(got), len(planted))
 	}
 }
 
-// What the properties are called decides nothing: with 30 of them and few rows,
-// there are more combinations than could all be listed.
+// The names of properties do not matter: with 30 of them and few rows, there are more combinations
+// than could be listed.
 func TestOtherNamesGiveTheSameRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([]Row, 100)
@@ -120,7 +120,7 @@ func TestOtherNamesGiveTheSameRules(t *testing.T) {
 	}
 }
 
-func TestRowsThatAreAlikeCountAsOftenAsTheyAreThere(t *testing.T) {
+func TestMineCountsEqualRows(t *testing.T) {
 	var apart, together []Row
 	for _, r := range []Row{
 		{map[string]string{"sdk": "5", "net": "wifi"}, []string{"bad"}, 70},
@@ -139,8 +139,8 @@ func TestRowsThatAreAlikeCountAsOftenAsTheyAreThere(t *testing.T) {
 	}
 }
 
-// More properties than can be combined are told; what each says alone is found.
-func TestACutIsTold(t *testing.T) {
+// Too many properties to combine are reported as a cut; rules of single properties are found.
+func TestMineReportsCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	rows := make([]Row, 600)
 	for i := range rows {
@@ -161,7 +161,7 @@ func TestACutIsTold(t *testing.T) {
 	}
 }
 
-// The whole size: a million rows, of which 1 in 400 has the planted pair.
+// The full size: a million rows, of which 1 in 400 has the planted pair.
 func TestAMillionRows(t *testing.T) {
 	if os.Getenv("APKGATE_FULL") == "" {
 		t.Skip("set APKGATE_FULL=1: it takes a minute and 3 GB")
@@ -181,9 +181,9 @@ func TestAMillionRows(t *testing.T) {
 	}
 }
 
-// Mining takes memory by what is frequent, not by what there is: properties that
-// are different in each row cost their rows and no more.
-func TestPropertiesThatAreUniqueToARowCostLittle(t *testing.T) {
+// Mining takes memory for what is frequent: properties that are different in each row cost no more
+// than their rows.
+func TestUniquePropertiesCostLittle(t *testing.T) {
 	taken := func(unique int) uint64 {
 		rows, _ := plantation{rows: 5000, properties: 6, values: 8, pairs: 1}.grow()
 		for i := range rows {
@@ -213,8 +213,8 @@ func BenchmarkMine(b *testing.B) {
 	b.ReportMetric(float64(len(planted)), "rules")
 }
 
-// TestWriteTransactions leaves the benchmark's transactions and its rules where
-// scripts/compare-weka looks for them.
+// TestWriteTransactions writes the benchmark's transactions and rules to where scripts/compare-weka
+// expects them.
 func TestWriteTransactions(t *testing.T) {
 	dir := os.Getenv("APKGATE_TRANSACTIONS")
 	if dir == "" {

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// miner holds the rows with their items as numbers.
+// miner contains the rows with their items as numbers.
 type miner struct {
 	options  Options
 	items    []Item
 	rows     []coded
-	all      int   // rows, each as often as it is there
+	all      int   // rows, including repeated ones
 	having   []int // rows that have an item
 	minCount int
-	bearing  map[string][]int // places of the rows that bear a label
+	bearing  map[string][]int // indexes of the rows that have a label
 }
 
-// coded is a row: its items, and how often it is there.
+// coded is a row: its items, and how many times it occurs.
 type coded struct {
 	items []int32
 	times int
 }
 
-// newMiner numbers the items of the rows that bear a label. What no such row has
-// is in no rule, and may be different in each of a million.
+// newMiner numbers the items of the rows that have a label. Other items are in no rule, and may be
+// different in each of a million rows.
 func newMiner(rows []Row, o Options) *miner {
 	m := &miner{options: o, bearing: map[string][]int{}, rows: make([]coded, len(rows))}
 	known := map[Item]int32{}

@@ -1,8 +1,8 @@
-// Package rules mines class association rules: which properties of a run's
-// context go with which label (paper, section 5.4).
+// Package rules mines class association rules: which properties of a run's context go with which
+// label (paper, section 5.4).
 //
-// It takes a stand: only rules that a person can act on. Antecedents are short,
-// and a rule that a shorter one already says as surely is left out.
+// Only rules that a person can act on are returned. Antecedents are short, and a rule that adds no
+// confidence to a shorter one is left out.
 package rules
 
 import (
@@ -15,51 +15,50 @@ import (
 type Row struct {
 	Context map[string]string
 	Labels  []string
-	Times   int // so many runs are alike in both; 0 means 1
+	Times   int // number of runs that are equal in both; 0 means 1
 }
 
 // Item is one property of a context with its value.
 type Item struct{ Property, Value string }
 
-// Rule says that of the rows with all of If, a share Confidence bears Then.
+// Rule says that of the rows with all of If, a share Confidence has Then.
 type Rule struct {
 	If         []Item // by property
 	Then       string
 	Count      int     // rows that have both
 	Support    float64 // Count over all rows
 	Confidence float64 // Count over the rows that have If
-	Lift       float64 // Confidence over the share of rows that bear Then
+	Lift       float64 // Confidence over the share of rows that have Then
 }
 
 // Options are the thresholds of Mine.
 type Options struct {
 	MinSupport float64 // share of all rows, 0 to 1
-	// MinCount is the least number of rows, in place of a share of them all; 0
-	// leaves it to MinSupport.
+	// MinCount is the least number of rows, instead of a share of all; 0 uses MinSupport.
 	MinCount      int
 	MinConfidence float64 // 0 to 1
-	// MinTogether is the least number of rows for a rule of several properties;
-	// 0 means 1. A combination that singles out one run tells of nothing else.
+	// MinTogether is the least number of rows for a rule of several properties; 0 means 1. A
+	// combination that singles out one run explains nothing else.
 	MinTogether int
 	Ignore      string // a label that needs no explanation: "N"
 }
 
-// Cut says what was not looked for: rules of so many properties and more for a
-// label. It depends on how many combinations the rows have, not on their names.
+// Cut reports a limit of the search: rules of so many properties and more were not searched for a
+// label. It depends on the number of combinations in the rows, not on their names.
 type Cut struct {
 	Then  string
 	Items int
 }
 
-// maxItems is the most properties that an antecedent has.
+// maxItems is the largest number of properties of an antecedent.
 const maxItems = 3
 
 // slack keeps a threshold such as 0.9 from failing by the last bit of a division.
 const slack = 1e-9
 
-// Mine returns the rules over rows, by label, then the most telling first
-// (support, then the shorter, then by name). A rule is left out where one with
-// part of its antecedent has the same or a higher confidence.
+// Mine returns the rules over rows, by label, then the most useful first (support, then the
+// shorter, then by name). A rule is left out where one with part of its antecedent has the same or
+// a higher confidence.
 func Mine(rows []Row, o Options) (found []Rule, cut []Cut) {
 	m := newMiner(rows, o)
 	for _, label := range m.labels() {

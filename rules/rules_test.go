@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// paperRows are 40 accepted runs and the five of the upgraded lab (paper,
-// section 8.2), reduced to what the rules of Figure 9 are about.
+// paperRows are 40 accepted runs and the five of the upgraded lab (paper, section 8.2), reduced to
+// the properties in the rules of Figure 9.
 func paperRows() []Row {
 	var rows []Row
 	models := []string{"Nexus 4", "Nexus 5", "Nexus 7", "Nexus 9"}
@@ -31,7 +31,7 @@ func paperRows() []Row {
 	return rows
 }
 
-// mined are the rules of rows that are few enough for nothing to be cut.
+// mined returns the rules of rows that are few enough for a complete search.
 func mined(t *testing.T, rows []Row, o Options) []Rule {
 	t.Helper()
 	found, cut := Mine(rows, o)
@@ -207,9 +207,9 @@ func TestMineAgreesWithPlainEnumeration(t *testing.T) {
 	}
 }
 
-// Properties that every run has tell nothing, and those that come together tell one
-// thing: neither uses up what a search may cost.
-func TestPropertiesThatTellNothingCostNothing(t *testing.T) {
+// Properties that every run has explain nothing, and those that occur together explain one thing:
+// neither uses up the limit of a search.
+func TestUninformativePropertiesCostNothing(t *testing.T) {
 	every := map[string]string{"model": "S3"}
 	for i := range maxGrown + 1 {
 		every[fmt.Sprint("constant", i)] = "1"
@@ -221,8 +221,8 @@ func TestPropertiesThatTellNothingCostNothing(t *testing.T) {
 		t.Errorf("beside constants: %v, want %v", got, want)
 	}
 
-	// One fact in 710 words, and another in as many that is seen elsewhere too: half a
-	// million pairs of one word each.
+	// One fact in 710 words, and another in as many that occurs elsewhere too: half a million pairs
+	// of one word each.
 	one, both := map[string]string{}, map[string]string{}
 	for i := range 710 {
 		one[fmt.Sprint("one", i)] = "1"

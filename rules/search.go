@@ -2,23 +2,23 @@ package rules
 
 import "math"
 
-// Bounds of one label's search. They are on numbers that the rows have whatever
-// their properties are called, and what is beyond them is told as a Cut.
+// Limits of one label's search. They apply to counts that do not depend on the names of properties,
+// and exceeding them is reported as a Cut.
 const (
 	maxGrown = 5_000   // items that are combined with others: a bitset each
 	maxPairs = 500_000 // pairs that are combined with a third item
 )
 
-// search looks for the rules of one label. It goes by the rows that bear it,
-// which are few, and counts the others only for what enough of those have (the
-// frequent items of Apriori: Agrawal and Srikant, VLDB 1994, section 2.1).
+// search finds the rules of one label. It enumerates from the rows that have it, which are few, and
+// counts the others only for items that enough of those have (the frequent items of Apriori:
+// Agrawal and Srikant, VLDB 1994, section 2.1).
 type search struct {
 	*miner
 	label   string
 	bearing int // rows
 	items   []grown
-	pairs   [][]int32 // of each item: the later ones that enough rows have with it
-	scratch [2]set    // rows that have a pair: bearing, others
+	pairs   [][]int32 // for each item: the later ones that enough rows have with it
+	scratch [2]set    // rows that have a pair: with the label, and others
 	found   []Rule
 	cut     int
 }
@@ -26,7 +26,7 @@ type search struct {
 // grown is an item that combinations are made of.
 type grown struct {
 	item         int32
-	in, out      set // rows that have it: bearing the label, and others
+	in, out      set // rows that have it: with the label, and others
 	both, having int
 }
 
@@ -45,11 +45,11 @@ func (m *miner) search(label string) *search {
 	return s
 }
 
-// least is the least number of rows for a rule of several properties.
+// least returns the least number of rows for a rule of several properties.
 func (s *search) least() int { return max(s.minCount, s.options.MinTogether) }
 
-// singles finds the rules of one property, and the items that are worth combining:
-// those that neither are sure by themselves nor say nothing.
+// singles finds the rules of one property, and the items worth combining: those that are neither
+// certain by themselves nor uninformative.
 func (s *search) singles() {
 	both := make([]int, len(s.miner.items))
 	for _, row := range s.miner.bearing[s.label] {
@@ -76,7 +76,7 @@ func (s *search) confident(both, having int) bool {
 	return float64(both)/float64(having) >= s.options.MinConfidence-slack
 }
 
-// mostOthers is how many rows without the label a confident rule may cover.
+// mostOthers returns how many rows without the label a confident rule may cover.
 func (s *search) mostOthers(both int) int {
 	if s.options.MinConfidence <= slack {
 		return math.MaxInt
@@ -84,7 +84,7 @@ func (s *search) mostOthers(both int) int {
 	return int(float64(both)/(s.options.MinConfidence-slack)) - both + 1
 }
 
-// fill notes which rows have the items.
+// fill records which rows have the items.
 func (s *search) fill() {
 	at := make([]int32, len(s.miner.items))
 	for i := range s.items {
@@ -116,7 +116,7 @@ func (s *search) fill() {
 	}
 }
 
-// grow finds the rules of two properties, and the pairs that are worth a third.
+// grow finds the rules of two properties, and the pairs worth a third.
 func (s *search) grow() {
 	s.pairs = make([][]int32, len(s.items))
 	pairs := 0
@@ -134,7 +134,7 @@ func (s *search) grow() {
 			others := x.out.countBoth(y.out, most)
 			s.consider([]int{a, b}, both, others)
 			if others == 0 || x.out.within(y.out) || y.out.within(x.out) {
-				continue // a third could add nothing to it, or would add as much to the one of them
+				continue // a third could add nothing to it, or would add as much to one of the two
 			}
 			if pairs++; pairs <= maxPairs {
 				s.pairs[a] = append(s.pairs[a], int32(b))
@@ -175,8 +175,8 @@ func (s *search) growAgain() {
 	}
 }
 
-// consider takes a combination as a rule if it is confident, and surer than every
-// part of it. others need not be right where they are too many.
+// consider adds a combination as a rule if it is confident, and more so than every part of it.
+// others may be inexact where it is too large.
 func (s *search) consider(combination []int, both, others int) {
 	if !s.confident(both, both+others) {
 		return

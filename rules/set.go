@@ -19,7 +19,7 @@ func (s set) addRange(first, end int) {
 	}
 }
 
-// countBoth counts the rows that are in both. It may stop above most.
+// countBoth counts the rows that are in both sets. It may stop above most.
 func (s set) countBoth(t set, most int) int {
 	const stride = 64
 	n := 0
@@ -42,7 +42,7 @@ func (s set) within(t set) bool {
 	return true
 }
 
-// both makes s the rows that are in a and in b.
+// both sets s to the rows that are in a and in b.
 func (s set) both(a, b set) {
 	for i := range s {
 		s[i] = a[i] & b[i]

@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Limits on what a record tells of processes that did not respond.
+// Limits on a record's list of processes that did not respond.
 const (
 	MaxANRs        = 100
 	MaxANRThreads  = 16
@@ -17,7 +17,7 @@ const (
 
 // ANR is one time that a process, or Android itself, did not respond.
 type ANR struct {
-	// Kind says what was waited for.
+	// Kind is what was waited for.
 	Kind    string `json:"kind"`
 	Process string `json:"process,omitempty"`
 	PID     int    `json:"pid,omitempty"`
@@ -26,26 +26,26 @@ type ANR struct {
 	// Repetition is the iteration, from 1.
 	Repetition int    `json:"repetition"`
 	Event      string `json:"event,omitempty"`
-	// AtMS is when Android noticed, by CLOCK_MONOTONIC of the repetition, and WaitedMS
-	// how long it had waited; 0 where it does not say.
+	// AtMS is when Android detected it, by CLOCK_MONOTONIC of the repetition, and WaitedMS how long
+	// it had waited; 0 where unknown.
 	AtMS     float64 `json:"at_ms"`
 	WaitedMS float64 `json:"waited_ms,omitempty"`
-	// Threads are those that waited for each other, the one that did not respond first,
-	// the one that kept the others waiting last.
+	// Threads are the threads that waited for each other: first the one that did not respond, last
+	// the lock owner or the like that blocked the others.
 	Threads []ANRThread `json:"threads,omitempty"`
-	// Cycle says that the last thread waits for one before it.
+	// Cycle is set where the last thread waits for an earlier one.
 	Cycle bool `json:"cycle,omitempty"`
-	// Features are what it has in common with others like it beside its stacks, such as
-	// "cpu: high": the set that the paper compares by the Jaccard index.
+	// Features are what it has in common with similar ANRs besides its stacks, such as "cpu: high":
+	// the set that the paper compares by the Jaccard index.
 	Features []string `json:"features,omitempty"`
-	// Signature is the same for the same fault from run to run: lower-case hexadecimal
-	// digits; "" where no stack could be read.
+	// Signature is the same for the same fault in every run: lower-case hexadecimal digits; ""
+	// where no stack could be read.
 	Signature string `json:"signature,omitempty"`
 	// Evidence are the digests of the files of Run.Evidence that show it.
 	Evidence []string `json:"evidence,omitempty"`
 }
 
-// Kinds of not responding (ANR.Kind).
+// Kinds of ANRs (ANR.Kind).
 const (
 	ANRInput             = "input"
 	ANRBroadcast         = "broadcast"
@@ -54,42 +54,41 @@ const (
 	ANRProvider          = "content-provider"
 	ANRJob               = "job"
 	ANRStart             = "start" // the process did not start in time
-	ANROther             = "other" // Android's text is none that is known
-	// SNR is Android itself not responding: its watchdog ended the system server.
+	ANROther             = "other" // Android's text is unknown
+	// SNR is Android itself not responding: its watchdog killed the system server.
 	SNR = "watchdog"
 )
 
-// What a thread of an ANR waits for (ANRThread.Kind), beside what frames wait for too:
+// What a thread of an ANR waits for (ANRThread.Kind), in addition to what frames wait for:
 // WaitLock, WaitBinder, WaitIO, WaitRunnable, WaitIdle and so on.
 const (
 	WaitJoin    = "join"    // the end of another thread
-	WaitSignal  = "signal"  // another thread to wake it: Object.wait, park, a condition
+	WaitSignal  = "signal"  // to be woken by another thread: Object.wait, park, a condition
 	WaitFutex   = "futex"   // a lock or a condition of native code
 	WaitPoll    = "poll"    // a file, a socket or a pipe
 	WaitGC      = "gc"      // the garbage collector
 	WaitMemory  = "memory"  // memory that the kernel has to free or read first
-	WaitStopped = "stopped" // a debugger, a signal, the freezer or a crash that has stopped it
-	WaitUnknown = "unknown" // the dump does not say
+	WaitStopped = "stopped" // stopped by a debugger, a signal, the freezer or a crash
+	WaitUnknown = "unknown" // the dump does not show it
 )
 
-// ANRThread is one thread as it stood.
+// ANRThread is the state of one thread.
 type ANRThread struct {
 	Name string `json:"name"`
-	// Process is the one that it is of, "" for the ANR's own.
+	// Process is the thread's process, "" for the ANR's own.
 	Process string `json:"process,omitempty"`
-	State   string `json:"state,omitempty"` // as the dump says: "Blocked", "Native"
-	// Kind says what it waits for, in a word; "" where that was not looked at.
+	State   string `json:"state,omitempty"` // as in the dump: "Blocked", "Native"
+	// Kind is what it waits for, in a word; "" where that was not determined.
 	Kind string `json:"kind,omitempty"`
 	// WaitsFor is what it waits for, such as a lock or a binder call; "" for nothing.
 	WaitsFor string `json:"waits_for,omitempty"`
-	// Next is the place in ANR.Threads, from 1, of the thread that it waits for, where
-	// that is not the one behind it.
+	// Next is the index in ANR.Threads, from 1, of the thread that it waits for, where that is not
+	// the next one.
 	Next int `json:"next,omitempty"`
-	// Critical says that it is one of those for which all others wait: the last one, or
-	// one of a cycle.
+	// Critical marks a thread that all others wait for: the last one, or one of a cycle.
 	Critical bool `json:"critical,omitempty"`
-	// Stack has the innermost frame first, and Tells is the place in it, from 1, of the
-	// line that tells what the thread waits for or does.
+	// Stack has the innermost frame first, and Tells is the number, from 1, of the line that shows
+	// what the thread waits for or does.
 	Stack []string `json:"stack,omitempty"`
 	Tells int      `json:"tells,omitempty"`
 }
@@ -115,7 +114,7 @@ func (a ANR) validate() error {
 	return nil
 }
 
-// validateWait checks what a thread says of its wait, as one of so many.
+// validateWait checks the wait of a thread, of so many threads.
 func (t ANRThread) validateWait(threads int) error {
 	if t.Kind != "" && !isWord(t.Kind) {
 		return word("kind", t.Kind)
@@ -129,7 +128,7 @@ func (t ANRThread) validateWait(threads int) error {
 	return nil
 }
 
-// signature refuses what is no name made of digits.
+// signature returns an error for a text that is no signature.
 func signature(s string) error {
 	if len(s) > 64 {
 		return fmt.Errorf("signature has %d digits, at most 64 are allowed", len(s))

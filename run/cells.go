@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Cells are the numbers of a summary by cell. The names stand apart from the
-// numbers, so that summaries with the same cells can share them: a history of
-// 10,000 runs has some 20 to 1,000 names in all (see Layouts).
+// Cells are the numbers of a summary by cell. The names are stored separately from the numbers, so
+// that summaries with the same cells can share them: a history of 10,000 runs has some 20 to 1,000
+// names in all (see Layouts).
 type Cells struct {
 	layout   *layout
 	values   []float64
-	repeated []packed // of each value; nil where nobody has told
+	repeated []packed // of each value; nil where unknown
 }
 
-// layout is which cell each value of a summary belongs to.
+// layout maps each value of a summary to its cell.
 type layout struct {
 	cells []Cell
 	at    map[Cell]int
@@ -32,7 +32,7 @@ func newLayout(cells []Cell) *layout {
 	return l
 }
 
-// CellsOf are the cells of a map, which is not kept.
+// CellsOf returns the cells of a map, which is not kept.
 func CellsOf(m map[Cell]float64) Cells {
 	cells := slices.SortedFunc(maps.Keys(m), compareCells)
 	values := make([]float64, len(cells))
@@ -46,10 +46,10 @@ func compareCells(a, b Cell) int {
 	return cmp.Or(strings.Compare(a.Event, b.Event), strings.Compare(a.Metric, b.Metric))
 }
 
-// Len counts the cells.
+// Len returns the number of cells.
 func (c Cells) Len() int { return len(c.values) }
 
-// Get is the number of a cell; false where there is none.
+// Get returns the number of a cell; false where there is none.
 func (c Cells) Get(cell Cell) (float64, bool) {
 	if c.layout == nil {
 		return 0, false
@@ -61,7 +61,7 @@ func (c Cells) Get(cell Cell) (float64, bool) {
 	return c.values[i], true
 }
 
-// All are the cells with their numbers, in no order that means anything.
+// All iterates over the cells with their numbers, in no particular order.
 func (c Cells) All() iter.Seq2[Cell, float64] {
 	return func(yield func(Cell, float64) bool) {
 		for i, v := range c.values {
@@ -72,11 +72,10 @@ func (c Cells) All() iter.Seq2[Cell, float64] {
 	}
 }
 
-// Map is a copy as a map.
+// Map returns a copy as a map.
 func (c Cells) Map() map[Cell]float64 { return maps.Collect(c.All()) }
 
-// Equal reports whether both have the same cells with the same numbers, and repetitions
-// that say the same.
+// Equal reports whether both have the same cells with the same numbers, and equal repetitions.
 func (c Cells) Equal(d Cells) bool {
 	if c.Len() != d.Len() {
 		return false
@@ -92,21 +91,21 @@ func (c Cells) Equal(d Cells) bool {
 	return true
 }
 
-// Column finds one cell in many summaries. It remembers where the cell was in the
-// last one: summaries that share their names are not searched again.
+// Column finds one cell in many summaries. It caches where the cell was in the last one: summaries
+// that share their names are not searched again.
 type Column struct {
 	cell Cell
 	last *layout
 	at   int // in last, below 0 where it has none
 }
 
-// NewColumn finds that cell.
+// NewColumn returns a column of that cell.
 func NewColumn(cell Cell) *Column { return &Column{cell: cell, at: -1} }
 
-// Cell is the one that it finds.
+// Cell returns the column's cell.
 func (f *Column) Cell() Cell { return f.cell }
 
-// In is the cell's number in c; false where there is none.
+// In returns the cell's number in c; false where there is none.
 func (f *Column) In(c Cells) (float64, bool) {
 	if f.find(c); f.at < 0 {
 		return 0, false
@@ -114,7 +113,7 @@ func (f *Column) In(c Cells) (float64, bool) {
 	return c.values[f.at], true
 }
 
-// Repeated is what the repetitions of the cell say in c; false where that is not known.
+// Repeated returns the repetitions of the cell in c; false where unknown.
 func (f *Column) Repeated(c Cells) (Repeated, bool) {
 	if f.find(c); f.at < 0 || c.repeated == nil {
 		return Repeated{}, false
@@ -122,7 +121,7 @@ func (f *Column) Repeated(c Cells) (Repeated, bool) {
 	return c.repeated[f.at].unpack(), true
 }
 
-// find is where the cell is in c.
+// find sets where the cell is in c.
 func (f *Column) find(c Cells) {
 	if c.layout == f.last {
 		return
@@ -135,9 +134,9 @@ func (f *Column) find(c Cells) {
 	}
 }
 
-// Table is the numbers of each cell over n summaries, in their order: NaN where one
-// has none, and nil of a cell that no summary has. Each summary is looked at once, and for
-// the cells only where a summary has others than the one before.
+// Table returns the numbers of each cell over n summaries, in their order: NaN where one has none,
+// and nil for a cell that no summary has. Each summary is read once, and searched for the cells
+// only where its layout differs from the one before.
 func Table(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]float64 {
 	columns := make([][]float64, len(cells))
 	var last *layout
@@ -188,15 +187,15 @@ func absent(n int) []float64 {
 	return out
 }
 
-// Layouts makes Cells that share their names. The zero value is ready.
+// Layouts makes Cells that share their names. The zero value is ready to use.
 type Layouts struct {
 	last  *layout
 	known map[string]*layout
 	key   []byte // of known, for the next search
 }
 
-// Cells are the values of the cells, each of which is named once, and of each what its
-// repetitions say; nil where that is not known. It keeps values and copies the rest.
+// Cells returns the values of the cells, each of which is named once, with the repetitions of each;
+// repeated is nil where unknown. It keeps values and copies the rest.
 func (l *Layouts) Cells(cells []Cell, values []float64, repeated []Repeated) Cells {
 	return Cells{l.layout(cells), values, packAll(repeated)}
 }
@@ -232,7 +231,7 @@ func (l *Layouts) find(cells []Cell) *layout {
 	return found
 }
 
-// Count counts in how many summaries each cell and each event is.
+// Count returns in how many summaries each cell and each event occurs.
 func Count(all iter.Seq[Cells]) (cells map[Cell]int, events map[string]int) {
 	alike := map[*layout]int{}
 	for c := range all {

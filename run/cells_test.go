@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestCellsHoldWhatTheyWereMadeOf(t *testing.T) {
+func TestCellsOf(t *testing.T) {
 	want := map[Cell]float64{{"", "frames.count"}: 100, {"tap", "frames.count"}: 0, {"tap", "cpu.time_ms"}: 7}
 	var shared Layouts
 	for range 2 {
@@ -30,7 +30,7 @@ func TestCellsHoldWhatTheyWereMadeOf(t *testing.T) {
 	}
 }
 
-func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
+func TestColumn(t *testing.T) {
 	count, time := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}
 	var shared Layouts
 	summaries := []Cells{
@@ -44,7 +44,7 @@ func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
 			t.Errorf("summary %d: %v, %v, want %v", i, x, ok, want)
 		}
 	}
-	// And what repetitions say of it, where that is told.
+	// With the repetitions, where they are known.
 	told := []Repeated{{N: 5, Centre: 7, SD: 1}, {N: 4, Centre: 8, SD: 2}}
 	summaries = []Cells{shared.Cells([]Cell{count, time}, []float64{1, 10}, told), shared.Cells([]Cell{time, count}, []float64{10, 1}, told), summaries[0], summaries[3], {}}
 	for i, want := range []Repeated{told[0], told[1], {}, {}, {}} {
@@ -54,7 +54,7 @@ func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
 	}
 }
 
-func TestATableHasTheNumbersOfSummariesOfAnyLayout(t *testing.T) {
+func TestTable(t *testing.T) {
 	count, time, none := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}, Cell{"tap", "cpu.time_ms"}
 	var shared Layouts
 	summaries := []Cells{
@@ -70,15 +70,15 @@ func TestATableHasTheNumbersOfSummariesOfAnyLayout(t *testing.T) {
 	}
 }
 
-func TestCellsAndEventsAreCountedOverSummaries(t *testing.T) {
-	whole, tap, slow := Cell{"", "frames.count"}, Cell{"tap", "frames.count"}, Cell{"tap", "frames.slow"}
+func TestCount(t *testing.T) {
+	fullRun, tap, slow := Cell{"", "frames.count"}, Cell{"tap", "frames.count"}, Cell{"tap", "frames.slow"}
 	var shared Layouts
 	all := []Cells{
-		shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3), nil), shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3), nil),
+		shared.Cells([]Cell{fullRun, tap, slow}, make([]float64, 3), nil), shared.Cells([]Cell{fullRun, tap, slow}, make([]float64, 3), nil),
 		shared.Cells([]Cell{tap}, make([]float64, 1), nil), {},
 	}
 	cells, events := Count(slices.Values(all))
-	if want := (map[Cell]int{whole: 2, tap: 3, slow: 2}); !maps.Equal(cells, want) {
+	if want := (map[Cell]int{fullRun: 2, tap: 3, slow: 2}); !maps.Equal(cells, want) {
 		t.Errorf("cells %v, want %v", cells, want)
 	}
 	if want := (map[string]int{"": 2, "tap": 3}); !maps.Equal(events, want) {
@@ -86,8 +86,8 @@ func TestCellsAndEventsAreCountedOverSummaries(t *testing.T) {
 	}
 }
 
-// A history of runs with many events is held in some bytes more than its numbers.
-func TestSummariesShareTheNamesOfTheirCells(t *testing.T) {
+// A history of runs with many events takes a few bytes more than its numbers.
+func TestLayoutsShareNames(t *testing.T) {
 	const runs, cells = 2000, 300
 	names := make([]Cell, cells)
 	for i := range names {
@@ -99,22 +99,22 @@ func TestSummariesShareTheNamesOfTheirCells(t *testing.T) {
 	for i := range held {
 		held[i] = shared.Cells(names, make([]float64, cells), repeated)
 	}
-	const each = (8 + 16) * cells // the numbers, and what their repetitions say
+	const each = (8 + 16) * cells // the numbers and their repetitions
 	if per := (allocated() - before) / runs; per > each*5/4 {
 		t.Errorf("%d bytes for each summary of %d numbers, want at most %d", per, cells, each*5/4)
 	}
 	runtime.KeepAlive(held)
 }
 
-// allocated counts the bytes that were ever allocated.
+// allocated returns the total of allocated bytes.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// TestCellsEqual: cells are equal where both have the same ones with the same numbers, whatever
-// their order, and repetitions that say the same.
+// Cells are equal where both have the same ones with the same numbers, whatever their order, and
+// equal repetitions.
 func TestCellsEqual(t *testing.T) {
 	count, time := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}
 	var shared Layouts

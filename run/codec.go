@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Limits on a record: hostile input ends here, not in memory.
+// Limits on a record: hostile input is rejected before it takes memory.
 const (
 	MaxBytes      = 64 << 20 // one record as JSON
 	MaxDepth      = 12       // nesting; a valid record needs 6
@@ -32,7 +32,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the record is larger than %d MiB", MaxBytes>>20)
 
-// Decode reads one record. An error names the field and what is allowed there.
+// Decode decodes one record. An error names the field and what is allowed there.
 func Decode(data []byte) (Run, error) {
 	if len(data) > MaxBytes {
 		return Run{}, errTooLarge
@@ -43,7 +43,7 @@ func Decode(data []byte) (Run, error) {
 	var r Run
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&r); err != nil {
-		if r.Format != "" && r.Format != Format { // another thing, which need not fit
+		if r.Format != "" && r.Format != Format { // another format, which need not fit
 			return Run{}, formatError(r.Format)
 		}
 		return Run{}, explain(err)
@@ -60,9 +60,8 @@ func Decode(data []byte) (Run, error) {
 	return r, r.Validate()
 }
 
-// Encode writes the record as one line of JSON, ended by a newline, with times in
-// UTC: one instant is one text, wherever it was told. What Decode would refuse is
-// an error.
+// Encode encodes the record as one line of JSON, ended by a newline, with times in UTC, so that one
+// instant always has the same text. It returns an error for a record that Decode would reject.
 func Encode(r Run) ([]byte, error) {
 	r.Format, r.Started = Format, r.Started.UTC()
 	if r.Warnings == nil {
@@ -81,9 +80,8 @@ func Encode(r Run) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Digest is the SHA-256 of the record's canonical JSON without its id and without
-// what was said of it since, in lower-case hexadecimal: the name by which a store
-// knows the run.
+// Digest returns the SHA-256 of the record's canonical JSON without its id and without Judged, in
+// lower-case hexadecimal: the name of the run in a store.
 func (r Run) Digest() (string, error) {
 	r = r.Recorded()
 	r.ID = ""
@@ -95,8 +93,8 @@ func (r Run) Digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Named returns the run with an ID: its own, or the first 16 characters of its
-// digest where it has none.
+// Named returns the run with an ID: its own, or the first 16 characters of its digest where it has
+// none.
 func (r Run) Named() (Run, error) {
 	if r.ID != "" {
 		return r, nil
@@ -113,7 +111,7 @@ func formatError(got string) error {
 	return fmt.Errorf("format is %q, want %q", prose.Short(got), Format)
 }
 
-// Validate reports the first thing that makes the record unusable.
+// Validate returns the first error of the record.
 func (r Run) Validate() error {
 	switch {
 	case r.Format != Format:
@@ -182,8 +180,8 @@ func (r Run) validateTexts() error {
 	})
 }
 
-// firstByName is the error of the entry whose name comes first of those that have
-// one: the same record is always refused for the same reason.
+// firstByName returns the error of the first entry by name that has one: the same record is always
+// rejected for the same reason.
 func firstByName[V any](m map[string]V, check func(name string, v V) error) error {
 	first, found := "", error(nil)
 	for name, v := range m {
@@ -258,11 +256,11 @@ func validateMetric(name string, v float64) error {
 	return possible(name, v)
 }
 
-// builtin says what values the catalogue's own metrics can have.
+// builtin has the possible values of the catalogue's own metrics.
 var builtin = metric.Default()
 
-// possible refuses what no measurement of a metric of the catalogue can give: a
-// ratio outside of 0 to 1, a count, a time or an energy below zero.
+// possible returns an error for a value that no measurement of a metric of the catalogue can have:
+// a ratio outside of 0 to 1, a count, a time or an energy below zero.
 func possible(name string, v float64) error {
 	m, known := builtin.Lookup(name)
 	const rounding = 1e-9
@@ -287,8 +285,8 @@ func checkText(s string) error {
 	return nil
 }
 
-// checkNulls refuses null where a number, a text or an iteration belongs:
-// encoding/json would make a measured 0 of what was not measured.
+// checkNulls returns an error for null where a number, a text or an iteration belongs:
+// encoding/json would decode an unmeasured value as 0.
 func checkNulls(data []byte) error {
 	if !bytes.Contains(data, []byte("null")) {
 		return nil
@@ -347,7 +345,7 @@ func checkNulls(data []byte) error {
 	return nil
 }
 
-// hasNull reports whether a JSON value other than null itself holds a null.
+// hasNull reports whether a JSON value other than null itself contains a null.
 func hasNull(value json.RawMessage) bool {
 	if len(value) == 0 || string(value) == "null" {
 		return false

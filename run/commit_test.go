@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func TestCommitsThatAreCutShort(t *testing.T) {
+func TestSameCommit(t *testing.T) {
 	const whole = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 	for _, c := range []struct {
 		a, b string
@@ -15,7 +15,7 @@ func TestCommitsThatAreCutShort(t *testing.T) {
 		{whole, whole, true},
 		{whole, "4b825dc", true},
 		{"4b825dc642cb", "4b825dc", true},
-		{whole, "4b825d", false}, // too short to say which
+		{whole, "4b825d", false}, // too short to identify it
 		{"4b825d", "4b825d", true},
 		{whole, "4b825dd", false},
 		{whole, "", false},

@@ -14,17 +14,17 @@ const (
 	MaxWakelocks  = 100
 )
 
-// Energy says how a run's joules came about and where they went. All numbers
-// are means over the iterations, of one iteration.
+// Energy is how a run's joules were measured and what used them. All numbers are means over the
+// iterations, per iteration.
 type Energy struct {
 	// Source is the value of the context property metric.EnergyFrom.
 	Source string `json:"source"`
 	// UpdateMS is the median time between two readings of the sensor; 0 where
 	// there is no series of readings.
 	UpdateMS float64 `json:"update_ms,omitempty"`
-	// BatteryJ is what a full battery holds; 0 where it is not known.
+	// BatteryJ is the energy of a full battery; 0 where unknown.
 	BatteryJ float64 `json:"battery_j,omitempty"`
-	// Components are the parts of the device, the hungriest first.
+	// Components are the parts of the device, highest energy first.
 	Components []Component `json:"components,omitempty"`
 	// Wakelocks are those that the app held, the longest first.
 	Wakelocks []Wakelock `json:"wakelocks,omitempty"`
@@ -38,11 +38,11 @@ type Component struct {
 	EnergyJ float64 `json:"energy_j"`
 }
 
-// Wakelock is one that the app held.
+// Wakelock is one of the app's wakelocks.
 type Wakelock struct {
 	Name   string  `json:"name"`
 	HeldMS float64 `json:"held_ms"`
-	// ScreenOffMS is for how long of that the screen was off, at least.
+	// ScreenOffMS is the part of that during which the screen was off, at least.
 	ScreenOffMS float64 `json:"screen_off_ms"`
 }
 
@@ -51,34 +51,31 @@ type Methods struct {
 	Event    string  `json:"event"`     // what was sampled: "task-clock"
 	SampleHz float64 `json:"sample_hz"` // how often, per thread
 	Samples  int     `json:"samples"`   // of all iterations
-	CPUMS    float64 `json:"cpu_ms"`    // of one iteration, as the samples tell it
+	CPUMS    float64 `json:"cpu_ms"`    // of one iteration, from the samples
 	EnergyJ  float64 `json:"energy_j"`  // of one iteration: of all samples
-	// Power is PowerSplit where the methods' joules were told apart from what the
-	// device draws anyway, since the sensor is slower than the methods; "" where they
-	// are by the power that was read at the samples. ReadJ is EnergyJ by the latter,
-	// where Power is not "".
+	// Power is PowerSplit where the methods' joules were separated from the device's base power,
+	// since the sensor is slower than the methods; "" where they are by the power that was read at
+	// the samples. ReadJ is EnergyJ by the latter, where Power is not "".
 	Power string  `json:"power,omitempty"`
 	ReadJ float64 `json:"read_j,omitempty"`
 	// Level is the confidence of each interval, such as 0.95.
 	Level float64 `json:"level"`
-	// Basis is what the intervals come from: Iterations or Blocks, "" where there
-	// are none.
+	// Basis is the source of the intervals: Iterations or Blocks, "" where there are none.
 	Basis string `json:"basis,omitempty"`
-	// List holds the hungriest methods first, by energy with what they call.
+	// List has the methods, highest energy first, including what they call.
 	List []Method `json:"list"`
 	// Calls is the tree of calls, each after its caller; small ones are left out.
 	Calls []Call `json:"calls,omitempty"`
 }
 
-// What the intervals of methods come from (Methods.Basis).
+// Sources of the intervals of methods (Methods.Basis).
 const (
 	Iterations = "iterations" // the spread between iterations
-	// Blocks is the spread within recordings, which knows nothing of what differs
-	// from one run to the next.
+	// Blocks is the spread within recordings, which excludes what differs from one run to the next.
 	Blocks = "blocks"
 )
 
-// PowerSplit is the power of methods as told apart (Methods.Power).
+// PowerSplit marks the separated power of methods (Methods.Power).
 const PowerSplit = "split"
 
 // Method is one method or function.
@@ -87,8 +84,8 @@ type Method struct {
 	File string `json:"file,omitempty"`
 	// Kind is how its code runs: native, kernel, aot, jit, interpreted, …
 	Kind string `json:"kind,omitempty"`
-	// Local is the cost of the method's own code, NonLocal that of what it
-	// calls. A sample counts once, however often the method is in its chain.
+	// Local is the cost of the method's own code, NonLocal that of what it calls. A sample counts
+	// once, however often the method is in its chain.
 	Local    Cost `json:"local"`
 	NonLocal Cost `json:"non_local"`
 }
@@ -100,32 +97,31 @@ type Cost struct {
 	CPUMS   float64 `json:"cpu_ms"`
 	PowerW  float64 `json:"power_w"`
 	EnergyJ float64 `json:"energy_j"`
-	// LowJ and HighJ are the interval of EnergyJ; both 0 where there is no basis
-	// for one.
+	// LowJ and HighJ are the interval of EnergyJ; both 0 where there is no basis for one.
 	LowJ  float64 `json:"low_j"`
 	HighJ float64 `json:"high_j"`
-	// ReadJ is EnergyJ by the power that was read at the samples, with its interval,
-	// where Methods.Power is not "".
+	// ReadJ is EnergyJ by the power that was read at the samples, with its interval, where
+	// Methods.Power is not "".
 	ReadJ     float64 `json:"read_j,omitempty"`
 	ReadLowJ  float64 `json:"read_low_j,omitempty"`
 	ReadHighJ float64 `json:"read_high_j,omitempty"`
-	// TimeShare is Share under the name that says what it is of; 0 in older records.
+	// TimeShare is Share under an unambiguous name; 0 in older records.
 	TimeShare float64 `json:"time_share,omitempty"`
-	// StretchMS is for how long at a time the method ran, in CPU time and in the mean:
-	// its own code, or of NonLocal the method at all. Blurred says that a reading of
-	// the sensor is of a longer time, so that no reading is of this method alone.
+	// StretchMS is the mean length of the method's uninterrupted runs, in CPU time: of its own
+	// code, or for NonLocal of the method including calls. Blurred is set where a reading of the
+	// sensor covers a longer time, so that no reading is of this method alone.
 	StretchMS float64 `json:"stretch_ms,omitempty"`
 	Blurred   bool    `json:"blurred,omitempty"`
 }
 
 // Call is a node of the tree of calls.
 type Call struct {
-	// Parent is the caller's place in Methods.Calls, -1 for an outermost frame.
+	// Parent is the caller's index in Methods.Calls, -1 for an outermost frame.
 	Parent int    `json:"parent"`
 	Name   string `json:"name"`
 	Kind   string `json:"kind,omitempty"`
-	// EnergyJ is of the call with all that it calls, in one iteration; ReadJ the same
-	// by the power that was read at the samples, where Methods.Power is not "".
+	// EnergyJ is the energy of the call including its callees, per iteration; ReadJ the same by the
+	// power that was read at the samples, where Methods.Power is not "".
 	EnergyJ float64 `json:"energy_j"`
 	ReadJ   float64 `json:"read_j,omitempty"`
 }
@@ -196,7 +192,7 @@ func (c Cost) validate() error {
 	return amounts(c.Share, c.CPUMS, c.PowerW, c.EnergyJ, c.LowJ, c.HighJ, c.ReadJ, c.ReadLowJ, c.ReadHighJ, c.TimeShare, c.StretchMS)
 }
 
-// amounts refuses what no amount can be.
+// amounts returns an error for an impossible amount.
 func amounts(values ...float64) error {
 	for _, v := range values {
 		if !(v >= 0 && v <= MaxValue) || math.IsNaN(v) {

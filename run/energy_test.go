@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// hungry is a run with all that a record can say of energy.
+// hungry returns a run with all fields of energy set.
 func hungry() Run {
 	cost := Cost{Samples: 40, Share: 0.4, CPUMS: 40, PowerW: 2, EnergyJ: 0.08, LowJ: 0.06, HighJ: 0.11}
 	return Run{
@@ -43,9 +43,8 @@ func TestEnergySurvivesTheCodec(t *testing.T) {
 	}
 }
 
-// A run without energy is written as it was before there was any: its name in a
-// history stays.
-func TestWithoutEnergyARecordIsAsBefore(t *testing.T) {
+// A run without energy is encoded as before the section existed, so that its digest stays the same.
+func TestEncodeWithoutEnergy(t *testing.T) {
 	r := hungry()
 	r.Energy = nil
 	data, err := Encode(r)
@@ -54,7 +53,7 @@ func TestWithoutEnergyARecordIsAsBefore(t *testing.T) {
 	}
 }
 
-func TestEnergyThatCanNotBe(t *testing.T) {
+func TestInvalidEnergy(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Energy)
 		want   string
@@ -79,8 +78,8 @@ func TestEnergyThatCanNotBe(t *testing.T) {
 	}
 }
 
-// A null is no measured zero.
-func TestEnergyWithoutNumbersIsRefused(t *testing.T) {
+// A null is not a measured zero.
+func TestNullInEnergyIsRejected(t *testing.T) {
 	data, err := Encode(hungry())
 	if err != nil {
 		t.Fatal(err)

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// EventNames are the names of an iteration's buckets as cells have them. An event
-// that occurs more than once is told apart by its occurrence: "tap", "tap#2". One
-// whose own name ends like that bears its occurrence always: an event called
-// "tap#2" is "tap#2#1".
+// EventNames returns the names of an iteration's buckets as used in cells. Repeated occurrences of
+// an event are numbered: "tap", "tap#2". An event whose own name ends like that is always numbered:
+// an event called "tap#2" is "tap#2#1".
 func EventNames(it Iteration) []string {
 	out := make([]string, len(it.Events))
 	seen := make(map[string]int, len(it.Events))
@@ -28,8 +27,8 @@ func endsInNumber(name string) bool {
 	return len(digits) > 0 && len(digits) < len(name) && strings.Trim(digits, "0123456789") == ""
 }
 
-// EventOrder returns the run's events as EventNames names them, in the order in
-// which they first happened.
+// EventOrder returns the run's events, as named by EventNames, in the order of their first
+// occurrence.
 func EventOrder(r Run) []string {
 	var out []string
 	known := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// traced is a run that kept a trace for a slow event.
+// traced returns a run that kept a trace for a slow event.
 func traced() Run {
 	r := hungry()
 	r.Energy = nil
@@ -34,7 +34,7 @@ func TestEvidenceSurvivesTheCodec(t *testing.T) {
 	}
 }
 
-func TestEvidenceThatCanNotBe(t *testing.T) {
+func TestInvalidEvidence(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Evidence)
 		want   string
@@ -77,8 +77,8 @@ func TestEvidenceThatCanNotBe(t *testing.T) {
 	}
 }
 
-// A later apkgate may keep what this one has no word for.
-func TestEvidenceOfAnUnknownKindIsRead(t *testing.T) {
+// A later apkgate may keep files of a kind that this one does not know.
+func TestEvidenceOfUnknownKind(t *testing.T) {
 	data, err := Encode(traced())
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestEvidenceOfAnUnknownKindIsRead(t *testing.T) {
 	}
 }
 
-func TestNullInEvidenceIsRefused(t *testing.T) {
+func TestNullInEvidenceIsRejected(t *testing.T) {
 	data, err := Encode(traced())
 	if err != nil {
 		t.Fatal(err)

@@ -13,45 +13,44 @@ const (
 	MaxFrameParts  = 24 // stages, or waits, of a frame
 	MaxQuantiles   = 21
 	MaxUsualFrames = 100
-	MaxPathParts   = 64     // what the critical paths of one group are made of
+	MaxPathParts   = 64     // entries of the critical paths of one group
 	MaxAllParts    = 3_000  // the same of all groups
 	MaxPathSteps   = 200    // of one frame's critical path
 	MaxAllSteps    = 10_000 // the same of all frames
 	MaxViews       = 50
 	MaxHiddenViews = 50
-	// MaxApart are the repetitions that are told apart: of more, repetition n counts for
-	// the entry (n-1) modulo MaxApart.
+	// MaxApart is the number of repetitions that are counted separately: with more, repetition n
+	// counts for the entry (n-1) modulo MaxApart.
 	MaxApart = 16
 )
 
-// Frames says where the time of frames went: of like frames together, and of the
-// worst ones one by one. It explains what Iteration.Metrics and Iteration.Frames
-// count; no summary is made of it.
+// Frames is where the time of frames went: of similar frames together, and of the worst ones one by
+// one. It explains Iteration.Metrics and Iteration.Frames, and is in no summary.
 type Frames struct {
-	// Source is what the stages come from, such as "gfxinfo" or "frametimeline".
+	// Source is the source of the stages, such as "gfxinfo" or "frametimeline".
 	Source string `json:"source"`
-	// Wakers says what tells who woke a thread that slept (Wakers*): "" where nothing says so,
-	// as in records of versions of apkgate that did not ask.
+	// Wakers is the source of who woke a sleeping thread (Wakers*): "" where there is none, as in
+	// records of older versions of apkgate.
 	Wakers string `json:"wakers,omitempty"`
-	// Groups are the frames of each UI event and class, of all iterations together.
-	// What normal frames take is what late ones are held against.
+	// Groups are the frames of each UI event and class, over all iterations. Late frames are
+	// compared with the normal ones.
 	Groups []FrameGroup `json:"groups,omitempty"`
-	// Worst are single frames that were late, the worst first.
+	// Worst are single late frames, worst first.
 	Worst []LateFrame `json:"worst,omitempty"`
 	// LeftOut is how many more were late than Worst lists.
 	LeftOut int `json:"left_out,omitempty"`
-	// Usual are single frames that were shown in time, one of each event that took about
-	// as long as half of them: what Worst can be set beside.
+	// Usual are single frames that were shown in time, one of each event of about median duration,
+	// to compare Worst with.
 	Usual []LateFrame `json:"usual,omitempty"`
-	// Views are what stood on the screen, one entry of each event in which it was read.
+	// Views are the views on the screen, one entry for each event after which they were read.
 	Views []Views `json:"views,omitempty"`
 }
 
-// What tells who woke a thread (Frames.Wakers).
+// Sources of who woke a thread (Frames.Wakers).
 const (
 	WakersWaking = "waking" // sched_waking: each waker
 	WakersWakeup = "wakeup" // sched_wakeup: no waker of another process, and none on a CPU that shares no cache
-	WakersNone   = "none"   // nothing: what a thread waited for as it slept is not known
+	WakersNone   = "none"   // none: what a sleeping thread waited for is unknown
 )
 
 // Classes of frames (FrameGroup.Class).
@@ -59,21 +58,20 @@ const (
 	NormalFrames = "normal" // shown in time
 	SlowFrames   = "slow"   // late, but not frozen
 	FrozenFrames = "frozen" // took more than 700 ms
-	// BufferedFrames took too long, but a buffer drawn before was there to be shown in
-	// their stead: nobody saw it, and it is no jank (section 2.3 of the paper below).
+	// BufferedFrames took too long, but a buffer drawn earlier was shown instead: no user saw it,
+	// and it is no jank (section 2.3 of the paper below).
 	BufferedFrames = "buffered"
 )
 
-// The stages of a frame (FramePart.Name of stages). The paper on Android's
-// responsiveness ("Aging or Glitching?", section 2.1) has four: measure,
-// layout, draw and composition. What a source tells apart beside them has a name of
-// its own; where it tells two of them as one, that has one too.
+// The stages of a frame (FramePart.Name of stages). The paper on Android's responsiveness ("Aging
+// or Glitching?", section 2.1) has four: measure, layout, draw and composition. Further stages of a
+// source have names of their own, and so have two stages that a source reports as one.
 const (
 	StageInput       = "input"
 	StageAnimation   = "animation"
 	StageMeasure     = "measure"
 	StageLayout      = "layout"
-	StageTraversal   = "traversal" // measure and layout, where they can't be told apart
+	StageTraversal   = "traversal" // measure and layout, where they can't be separated
 	StageDraw        = "draw"      // recording what is to be drawn
 	StageSync        = "sync"      // handing it to the render thread
 	StageRender      = "render"    // drawing it, on the render thread
@@ -89,75 +87,76 @@ const (
 	WaitBuffer   = "buffer"   // a buffer to draw into
 	WaitRunnable = "runnable" // a processor
 	WaitIdle     = "idle"     // nothing: there was nothing to do
-	WaitSleep    = "sleep"    // what nothing tells: a condition, a timer, another thread
-	WaitBlocked  = "blocked"  // in the kernel, without sleep that can be woken, and not for I/O
+	WaitSleep    = "sleep"    // unknown: a condition, a timer, another thread
+	WaitBlocked  = "blocked"  // in the kernel, in uninterruptible sleep, and not for I/O
 	WaitGPU      = "gpu"      // the GPU's fence
-	// WaitRunning is none: the thread ran.
+	// WaitRunning is no wait: the thread ran.
 	WaitRunning = "running"
 )
 
 // FrameGroup are frames of one UI event and class.
 type FrameGroup struct {
-	// Event is as Bucket.Name has it; "" stands for the whole run.
+	// Event is as in Bucket.Name; "" is the whole run.
 	Event string `json:"event,omitempty"`
 	Class string `json:"class"`
 	// Frames counts them, in all iterations.
 	Frames int `json:"frames"`
-	// Repetitions are how many of them each iteration has, the first at 0: what happens
-	// once in each is told so from what happens by chance. nil in records of older versions.
+	// Repetitions counts them in each iteration, the first at 0: it separates what happens once in
+	// each from what happens by chance. It is nil in records of older versions.
 	Repetitions []int `json:"repetitions,omitempty"`
 	// Took is how long they took.
 	Took Spread `json:"took,omitzero"`
-	// Stages and Waits are what one frame takes. Stages of several threads overlap,
-	// and waits lie within stages: neither adds up to the frame.
+	// Stages and Waits are the times of one frame. Stages of several threads overlap, and waits lie
+	// within stages: neither adds up to the frame.
 	Stages []FramePart `json:"stages,omitempty"`
 	Waits  []FramePart `json:"waits,omitempty"`
-	// Path is what the critical paths of the frames are made of, the most time first:
-	// what a kind of waiting was for, or in what a thread ran. Its entries don't overlap;
-	// where they are too many, Waits has all that there is of their kind.
+	// Path are the entries of the critical paths of the frames, most time first: what was waited
+	// for, or what a thread ran. Its entries don't overlap; where there are too many, Waits has the
+	// total of their kind.
 	Path []FramePart `json:"path,omitempty"`
-	// CPU says how the frames ran on the processors; nil where the source can't tell.
+	// CPU is how the frames ran on the processors; nil where the source lacks it.
 	CPU *FrameCPU `json:"cpu,omitempty"`
 }
 
-// FramePart is a stage of frames, what threads waited for in them, or a part of their
-// critical paths. Its times are of those frames that have it.
+// FramePart is a stage of frames, what threads waited for in them, or a part of their critical
+// paths. Its times are of those frames that have it.
 type FramePart struct {
 	Name   string `json:"name"`
 	Thread string `json:"thread,omitempty"`
-	// Stage is the one that most of it lies in, and What tells what was waited for, or
-	// what ran, as PathStep has it: "" where that is not told.
+	// Stage is the stage that most of it lies in, and What is what was waited for, or what ran, as
+	// in PathStep: "" where unknown.
 	Stage string `json:"stage,omitempty"`
 	What  string `json:"what,omitempty"`
 	Spread
-	// RepetitionsMS is what all frames of an iteration took together, in the order of
-	// FrameGroup.Repetitions and no more than there are; nil of stages.
+	// RepetitionsMS is the total over all frames of each iteration, in the order of
+	// FrameGroup.Repetitions and no longer than it; nil for stages.
 	RepetitionsMS []float64 `json:"repetitions_ms,omitempty"`
 }
 
-// FrameCPU says how the critical path of frames ran on processors. Shares are from 0
-// to 1, and of several frames their mean; nil where they are not known, as little and
-// big cores are not of a phone whose cores are alike.
+// FrameCPU is how the critical path of frames ran on processors. Shares are from 0 to 1, and the
+// mean over several frames; nil where unknown, such as those of little and big cores on a phone
+// with one kind of core.
 type FrameCPU struct {
-	// LittleShare is how much of the time that the path ran it ran on little cores.
+	// LittleShare is the share of the path's running time on little cores.
 	LittleShare *float64 `json:"little_share,omitempty"`
-	// LittleBusy and BigBusy are how much of the frame the cores of each kind ran
-	// something.
+	// LittleBusy and BigBusy are the shares of the frame during which the cores of each kind were
+	// busy.
 	LittleBusy *float64 `json:"little_busy,omitempty"`
 	BigBusy    *float64 `json:"big_busy,omitempty"`
-	// FrequencyShare is the frequency at which the path ran, of the highest of its cores.
+	// FrequencyShare is the frequency at which the path ran, as a share of the highest of its
+	// cores.
 	FrequencyShare *float64 `json:"frequency_share,omitempty"`
-	// Saturated counts frames that ran on little cores without a rest while big ones had
-	// nothing to do (section 2.3 of the paper above).
+	// Saturated counts frames that ran on little cores without a pause while big ones were idle
+	// (section 2.3 of the paper above).
 	Saturated int `json:"saturated,omitempty"`
 }
 
-// Spread is how times are spread.
+// Spread is a distribution of times.
 type Spread struct {
 	Count  int     `json:"count"`
 	MeanMS float64 `json:"mean_ms"`
-	// QuantilesMS are the least time, the greatest, and what lies between them at even
-	// steps of the share of times that are no longer: of five the third is the median.
+	// QuantilesMS are the minimum, the maximum, and the quantiles at even steps between: of five
+	// the third is the median.
 	QuantilesMS []float64 `json:"quantiles_ms,omitempty"`
 }
 
@@ -169,20 +168,19 @@ type LateFrame struct {
 	// AtMS is when it was due to begin, by CLOCK_MONOTONIC of the repetition.
 	AtMS       float64 `json:"at_ms"`
 	DurationMS float64 `json:"duration_ms"`
-	// DeadlineMS is how long it could have taken; 0 where that is not known.
+	// DeadlineMS is the time allowed; 0 where unknown.
 	DeadlineMS float64 `json:"deadline_ms,omitempty"`
-	// Token is the number that Android gave to the frame, in its traces too; 0 where
-	// it is not known.
+	// Token is Android's number of the frame, in its traces too; 0 where unknown.
 	Token int64 `json:"token,omitempty"`
-	// Jank is what the source calls what was wrong with it, in its own words.
+	// Jank is the source's own name for the fault.
 	Jank   string      `json:"jank,omitempty"`
 	Stages []FrameTime `json:"stages,omitempty"`
 	Waits  []FrameTime `json:"waits,omitempty"`
 	// Evidence is the digest of the file of Run.Evidence that shows the frame.
 	Evidence string `json:"evidence,omitempty"`
-	// Path decided when the frame was done, in order of time: from thread to thread,
-	// each waiting for the next. What was shortest is merged with what lies beside it
-	// where there are too many steps.
+	// Path determined when the frame was done, in order of time: from thread to thread, each
+	// waiting for the next. The shortest steps are merged with their neighbours where there are too
+	// many.
 	Path []PathStep `json:"path,omitempty"`
 	CPU  *FrameCPU  `json:"cpu,omitempty"`
 }
@@ -192,47 +190,45 @@ type PathStep struct {
 	Thread  string `json:"thread,omitempty"`
 	Process string `json:"process,omitempty"` // "" for the app's own
 	Stage   string `json:"stage,omitempty"`
-	// Kind is WaitRunning, or what a thread of the frame waited for; WaitUnknown where that
-	// is not told. Does is what Thread did meanwhile where that is another matter: a thread
-	// that answers a call may itself wait for the storage.
+	// Kind is WaitRunning, or what a thread of the frame waited for; WaitUnknown where that is
+	// unknown. Does is what Thread did at that time where it differs: a thread that answers a call
+	// may itself wait for the storage.
 	Kind string `json:"kind"`
 	Does string `json:"does,omitempty"`
-	// What tells more: of binder "PROCESS INTERFACE::METHOD", of a lock the thread that
-	// held it, of I/O the kernel's function or the file, of a processor who ran there
-	// instead; where the thread ran, the innermost slice.
+	// What is the detail: for binder "PROCESS INTERFACE::METHOD", for a lock the lock owner, for
+	// I/O the kernel's function or the file, for a processor what ran there instead; where the
+	// thread ran, the innermost slice.
 	What string `json:"what,omitempty"`
 	// Slice is the innermost one that the thread was in.
 	Slice string `json:"slice,omitempty"`
-	// FromMS and ToMS count from LateFrame.AtMS; what began before it is below 0.
+	// FromMS and ToMS count from LateFrame.AtMS; a time before it is below 0.
 	FromMS float64 `json:"from_ms"`
 	ToMS   float64 `json:"to_ms"`
 }
 
-// FrameTime is what one stage, or one kind of waiting, took of one frame.
+// FrameTime is the time of one stage, or of one kind of waiting, in one frame.
 type FrameTime struct {
 	Name   string  `json:"name"`
 	Thread string  `json:"thread,omitempty"`
-	What   string  `json:"what,omitempty"` // as PathStep has it
+	What   string  `json:"what,omitempty"` // as in PathStep
 	MS     float64 `json:"ms"`
-	// CriticalMS is how much of it lies on the path that decided when the frame was
-	// done.
+	// CriticalMS is the part of it on the path that determined when the frame was done.
 	CriticalMS float64 `json:"critical_ms,omitempty"`
 }
 
-// Views are the views that stood on the screen at one moment, counted ("Aging or
-// Glitching?", section 4.1: what is drawn though nobody can see it).
+// Views are the views on the screen at one moment, counted ("Aging or Glitching?", section 4.1:
+// what is drawn though nobody can see it).
 type Views struct {
-	// Event is the one after which they were read, as Bucket.Name has it; "" stands for
-	// the whole run.
+	// Event is the event after which they were read, as in Bucket.Name; "" is the whole run.
 	Event string `json:"event,omitempty"`
-	// Count is how many there are, Depth how deep they are nested at most.
+	// Count is the number of views, Depth their deepest nesting.
 	Count int `json:"count"`
 	Depth int `json:"depth"`
-	// Overdraw estimates how often a pixel of the app's window is drawn in the mean: 1
-	// where each is drawn once.
+	// Overdraw estimates how often a pixel of the app's window is drawn on average: 1 where each is
+	// drawn once.
 	Overdraw float64 `json:"overdraw"`
-	// Hidden are views that are drawn and covered whole by later ones, the largest
-	// first; LeftOut is how many more there are.
+	// Hidden are views that are drawn and completely covered by later ones, the largest first;
+	// LeftOut is how many more there are.
 	Hidden  []HiddenView `json:"hidden,omitempty"`
 	LeftOut int          `json:"left_out,omitempty"`
 }
@@ -243,7 +239,7 @@ type HiddenView struct {
 	ID    string `json:"id,omitempty"` // its resource id
 	// CoveredBy is the class of the view that covers it.
 	CoveredBy string `json:"covered_by,omitempty"`
-	// AreaShare is how much of the window it fills, 0 to 1.
+	// AreaShare is its share of the window, 0 to 1.
 	AreaShare float64 `json:"area_share"`
 }
 
@@ -356,7 +352,7 @@ func (v Views) validate() error {
 	return nil
 }
 
-// share refuses what is no part of a whole; nil is not known.
+// share returns an error for a value that is no share; nil is unknown.
 func share(what string, v *float64) error {
 	if v != nil && !(*v >= 0 && *v <= 1) {
 		return fmt.Errorf("%s is %g, want 0 to 1", what, *v)
@@ -364,7 +360,7 @@ func share(what string, v *float64) error {
 	return nil
 }
 
-// maybeWord refuses what is neither a word of the formats nor "".
+// maybeWord returns an error for a text that is neither a word of the formats nor "".
 func maybeWord(what, s string) error {
 	if s == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestJudgedOver: what was said later counts, and of two at one time the greater word.
+// The later outcome counts, and of two at one time the greater word.
 func TestJudgedOver(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	said := &Judged{Outcome: "pass", At: noon}
@@ -29,7 +29,7 @@ func TestJudgedOver(t *testing.T) {
 	}
 }
 
-// TestJudgedCheck: an outcome is a word, said in a year from 1 to 9998.
+// An outcome is a word, given in a year from 1 to 9998.
 func TestJudgedCheck(t *testing.T) {
 	in := func(year int) time.Time { return time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestJudgedCheck(t *testing.T) {
 	}
 }
 
-// TestFileNames: a name of a kept file is one of no folder, on every system.
+// The name of a kept file has no folder, on every system.
 func TestFileNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"open-1.pftrace": true, "Z": true, "A_z.9": true, "AZ": true, "": false, "-a": false, "a.": false, "a/b": false, "a b": false, "[a": false, "a{": false, "@": false, "`": false, "é": false,
@@ -59,8 +59,7 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// TestFramesSeenIsAShare: a record that says that more than all, or less than none, of its frames
-// were seen is refused.
+// A record where more than all, or less than none, of its frames were seen is rejected.
 func TestFramesSeenIsAShare(t *testing.T) {
 	for seen, want := range map[float64]bool{0: true, 0.5: true, 1: true, -0.1: false, 1.1: false} {
 		if err := (Iteration{FramesSeen: seen}).validate(); (err == nil) != want {

@@ -10,18 +10,17 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// maxSectionValues bounds the values of one section: more than one has that is within
-// its own limits.
+// maxSectionValues limits the values of one section: more than a section within its own limits has.
 const maxSectionValues = 750_000
 
-// bound is how much a member of a record may hold.
+// bound is how much a member of a record may contain.
 type bound struct {
 	member  string
-	entries int // of the list that it is; 0: not bounded here
-	values  int // of all that is in it; 0: not bounded here
+	entries int // of the list; 0: not limited here
+	values  int // of all that is in it; 0: not limited here
 }
 
-// bounds keep what is short as text from being long in memory.
+// bounds limit members whose short text would take much memory.
 var bounds = []bound{
 	{"iterations", MaxIterations, 0},
 	{"declared", MaxMetrics, 0},
@@ -34,13 +33,12 @@ var bounds = []bound{
 	{"judged", 0, maxJudgedValues},
 }
 
-// checkOutline goes over a record's text before encoding/json recurses into it and
-// makes values of it: how deep it is nested, how much its members hold, and whether an
-// object has a name twice, of which encoding/json would take the last. What is not JSON it
-// leaves to encoding/json.
+// checkOutline checks a record's text before encoding/json recurses into it and allocates values:
+// its depth, the size of its members, and whether an object has a name twice, of which
+// encoding/json would use the last. It leaves invalid JSON to encoding/json.
 func checkOutline(data []byte, depthLimit int) error {
 	depth, inString, escaped := 0, false, false
-	text, member := 0, bound{} // where the last string begins, and what the place is in
+	text, member := 0, bound{} // where the last string begins, and the member of the position
 	commas, values := 0, 0     // in the member: between its own entries, and all
 	names := newNames(depthLimit)
 	for i, c := range data {
@@ -82,7 +80,7 @@ func checkOutline(data []byte, depthLimit int) error {
 	return nil
 }
 
-// names are those of the objects that are open, by depth, as hashes.
+// names are the names in the open objects, by depth, as hashes.
 type names struct {
 	seed maphash.Seed
 	seen []map[uint64]bool
@@ -92,14 +90,14 @@ func newNames(depthLimit int) names {
 	return names{maphash.MakeSeed(), make([]map[uint64]bool, depthLimit+1)}
 }
 
-// mostCleared is how many names of an object its set is used again after: to clear a large
-// one takes as long as it once held names, before each of the objects that follow.
+// mostCleared is the largest number of names of an object whose set is reused: clearing a map takes
+// time by its former size, before each of the following objects.
 const mostCleared = 256
 
 // begin begins an object.
 func (n names) begin(depth int) {
 	switch {
-	case depth <= 0: // it is no JSON
+	case depth <= 0: // not JSON
 	case len(n.seen[depth]) > mostCleared:
 		n.seen[depth] = nil
 	default:
@@ -107,9 +105,9 @@ func (n names) begin(depth int) {
 	}
 }
 
-// has reports whether the open object had the name, a JSON string, before.
+// has reports whether the open object already had the name, a JSON string.
 func (n names) has(depth int, quoted []byte) bool {
-	if bytes.IndexByte(quoted, '\\') >= 0 { // one name may be written in several ways
+	if bytes.IndexByte(quoted, '\\') >= 0 { // one name may be encoded in several ways
 		var name string
 		if json.Unmarshal(quoted, &name) != nil {
 			return false
@@ -135,8 +133,8 @@ func (b bound) check(entries, values int) error {
 	return nil
 }
 
-// boundOf is the bound of the member whose name this is, a JSON string. Names are
-// told as encoding/json tells them: whatever the case, and escaped or not.
+// boundOf returns the bound of the member with this name, a JSON string. Names are matched as
+// encoding/json does: whatever the case, and escaped or not.
 func boundOf(quoted []byte) bound {
 	var name string
 	if json.Unmarshal(quoted, &name) == nil {

@@ -7,23 +7,22 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Repeated is what the repetitions of one session say of a cell, on the scale on which
-// it is judged: the logarithm where the metric's noise multiplies (metric.Metric.Log)
-// and all repetitions are positive.
+// Repeated summarizes the repetitions of a cell in one session, on the scale on which it is judged:
+// the logarithm where the metric's noise is multiplicative (metric.Metric.Log) and all repetitions
+// are positive.
 type Repeated struct {
 	// N counts the repetitions that have the cell.
 	N int
 	// Centre is their robust centre (stat.HodgesLehmann), on that scale.
 	Centre float64
-	// SD is how far single repetitions lie apart (stat.RobustSD), on that scale, kept
-	// with seven digits. 0 where N is below 2.
+	// SD is the standard deviation of single repetitions (stat.RobustSD), on that scale, kept with
+	// seven digits. 0 where N is below 2.
 	SD  float64
 	Log bool
 }
 
-// RepeatedOf sums up the repetitions of a metric. Counts of what is rare
-// (metric.Metric.Mean) have their mean and ordinary standard deviation: their robust
-// ones would be 0, whatever happened.
+// RepeatedOf summarizes the repetitions of a metric. Counts of rare events (metric.Metric.Mean)
+// have their mean and ordinary standard deviation: their robust ones would be 0, whatever happened.
 func RepeatedOf(m metric.Metric, repetitions []float64) Repeated {
 	values, log := scaled(m, repetitions)
 	r := Repeated{N: len(values), Log: log}
@@ -35,7 +34,7 @@ func RepeatedOf(m metric.Metric, repetitions []float64) Repeated {
 	return pack(r).unpack()
 }
 
-// scaled are the repetitions on the scale on which the metric is judged.
+// scaled returns the repetitions on the scale on which the metric is judged.
 func scaled(m metric.Metric, repetitions []float64) (values []float64, log bool) {
 	if !m.Log {
 		return repetitions, false
@@ -50,8 +49,8 @@ func scaled(m metric.Metric, repetitions []float64) (values []float64, log bool)
 	return values, true
 }
 
-// On is the same on the logarithmic scale, or on that of the values themselves, to the
-// first order of SD. It reports false where there is no logarithm.
+// On converts it to the logarithmic scale, or to that of the values themselves, to the first order
+// of SD. It returns false where there is no logarithm.
 func (r Repeated) On(log bool) (Repeated, bool) {
 	switch {
 	case r.Log == log:
@@ -65,10 +64,10 @@ func (r Repeated) On(log bool) (Repeated, bool) {
 	return Repeated{N: r.N, Centre: math.Log(r.Centre), SD: r.SD / r.Centre, Log: true}, true
 }
 
-// Repeated is what the repetitions of a cell say; false where the summary doesn't tell.
+// Repeated returns the repetitions of a cell; false where the summary lacks them.
 func (s Summary) Repeated(cell Cell) (Repeated, bool) { return s.Cells.Repeated(cell) }
 
-// Repeated is what the repetitions of a cell say; false where that is not known.
+// Repeated returns the repetitions of a cell; false where unknown.
 func (c Cells) Repeated(cell Cell) (Repeated, bool) {
 	if c.layout == nil {
 		return Repeated{}, false
@@ -80,8 +79,8 @@ func (c Cells) Repeated(cell Cell) (Repeated, bool) {
 	return c.repeated[i].unpack(), true
 }
 
-// packed is a Repeated in 16 bytes: a history has millions. Seven digits are more than
-// a spread of few repetitions has.
+// packed is a Repeated in 16 bytes: a history has millions. Seven digits are more than the
+// precision of a spread of few repetitions.
 type packed struct {
 	centre float64
 	sd     float32

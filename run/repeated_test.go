@@ -25,7 +25,7 @@ func iterationsOf(name string, values ...float64) (out []Iteration) {
 }
 
 // Times are judged by their logarithms where all have one; counts as they are.
-func TestWhatRepetitionsSay(t *testing.T) {
+func TestRepeatedOf(t *testing.T) {
 	ln := math.Log
 	for name, c := range map[string]struct {
 		metric string
@@ -48,9 +48,9 @@ func TestWhatRepetitionsSay(t *testing.T) {
 	}
 }
 
-// What is worked out of buckets is worked out of each repetition's, and a repetition
-// that lacks it doesn't count.
-func TestRepetitionsOfWhatIsWorkedOut(t *testing.T) {
+// A number derived from buckets is derived from those of each repetition, and a repetition that
+// lacks it doesn't count.
+func TestRepeatedOfDerivedNumbers(t *testing.T) {
 	bucket := func(name string, count, janky float64) Bucket {
 		return Bucket{name, map[string]float64{"frames.count": count, "frames.janky": janky}}
 	}
@@ -74,7 +74,7 @@ func TestRepetitionsOfWhatIsWorkedOut(t *testing.T) {
 	}
 }
 
-// Either centre of a summary comes with the same repetitions, and with the commit.
+// Both centres of a summary come with the same repetitions, and with the commit.
 func TestRepetitionsDoNotDependOnTheCentre(t *testing.T) {
 	r := Run{Source: Source{Commit: "c0ffee"}, Iterations: iterationsOf("cpu.time_ms", 100, 110, 400)}
 	both := SummarizeBy(r, metric.Default(), Median, Mean)
@@ -92,8 +92,8 @@ func TestRepetitionsDoNotDependOnTheCentre(t *testing.T) {
 	}
 }
 
-// A history can hold values for which one run's scale does not do.
-func TestTheOtherScale(t *testing.T) {
+// A history can have values that one run's scale does not fit.
+func TestRepeatedOn(t *testing.T) {
 	for _, c := range []struct {
 		is   Repeated
 		log  bool

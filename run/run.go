@@ -1,11 +1,11 @@
-// Package run is the record of one run: one session of one scenario on one
-// device, with the raw buckets of every repetition, and its versioned codec.
+// Package run is the record of one run: one session of one scenario on one device, with the raw
+// buckets of every repetition, and its versioned codec.
 //
-// It takes a stand: iterations are kept, summaries are derived. What a gate
-// compares (Summary) is worked out from the record and can be worked out again
-// another way; the record itself never changes and is named by its content.
+// Iterations are kept, summaries are derived. The gate compares a Summary, which is computed from
+// the record and can be computed again in another way; the record itself never changes and is
+// identified by its content.
 //
-// It has more files than other packages: each section of the record has one.
+// The package has more files than others: each section of the record has one.
 package run
 
 import (
@@ -23,17 +23,17 @@ import (
 // (docs/format/run.md).
 const Format = "apkgate.run/1"
 
-// Status says whether a run is whole.
+// Status says whether a run is complete.
 type Status string
 
-// The states of a run. Only a complete one can be a reference.
+// The states of a run. Only a complete run can be a reference.
 const (
 	Complete Status = "complete" // every repetition was measured
 	Partial  Status = "partial"  // some repetitions are missing or unusable
 	Failed   Status = "failed"   // nothing usable was measured
 )
 
-// Statuses are the values that a record's status can have.
+// Statuses returns the values of a record's status.
 func Statuses() []Status { return []Status{Complete, Partial, Failed} }
 
 // Run is one run. The zero ID means "not yet named": see Digest.
@@ -46,36 +46,35 @@ type Run struct {
 	Scenario string            `json:"scenario"`
 	Session  string            `json:"session,omitempty"`
 	Context  map[string]string `json:"context"`
-	// Turn is how many repetitions were measured one after the other before it was another
-	// build's turn: so many iterations are of one round. 0 is 1.
+	// Turn is how many repetitions were measured in a row before it was another build's turn: that
+	// many iterations are one round. 0 is 1.
 	Turn int `json:"turn,omitempty"`
-	// Explains says that the run was recorded after a verdict, to explain it. Nothing is
-	// judged by it: no history takes it, and it is compared with nothing.
+	// Explains marks a run that was recorded after a verdict, to explain it. It is not judged,
+	// compared or added to a history.
 	Explains bool `json:"explains,omitempty"`
-	// Declared tells of metrics that the built-in catalogue does not hold.
+	// Declared are metrics that the built-in catalogue lacks.
 	Declared   []Declared  `json:"declared,omitempty"`
 	Status     Status      `json:"status"`
 	Warnings   []Warning   `json:"warnings"`
 	Iterations []Iteration `json:"iterations"`
 	// Energy is nil where none was measured.
 	Energy *Energy `json:"energy,omitempty"`
-	// Frames, ANRs, Tasks and MethodTraces explain what Iterations count: where the
-	// time of frames went, what did not respond and why, what waited in which queue,
-	// and what methods took where each call was traced. They are nil where that was not
-	// looked at, and no summary is made of them.
+	// Frames, ANRs, Tasks and MethodTraces explain what Iterations count: where the time of frames
+	// went, what did not respond and why, what waited in which queue, and how long methods took
+	// where each call was traced. They are nil where that was not recorded, and are in no summary.
 	Frames       *Frames       `json:"frames,omitempty"`
 	ANRs         []ANR         `json:"anrs,omitempty"`
 	Tasks        *Tasks        `json:"tasks,omitempty"`
 	MethodTraces *MethodTraces `json:"method_traces,omitempty"`
 	// Evidence names the files that were kept with the run.
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// Judged is what a gate said of the run, where a history tells; nil for nothing. It is
-	// no part of the record: see Recorded.
+	// Judged is the latest outcome of the run, from a history; nil for none. It is not part of the
+	// record: see Recorded.
 	Judged *Judged `json:"judged,omitempty"`
 }
 
-// Listed is the run as a list of runs shows it: without the metrics that it
-// declares, the commits that were merged, its warnings, iterations and sections.
+// Listed returns the run as in a list of runs: without its declared metrics, merged commits,
+// warnings, iterations and sections.
 func (r Run) Listed() Run {
 	return Run{
 		Format: r.Format, ID: r.ID, Started: r.Started, App: r.App, Source: r.Source.Listed(),
@@ -83,8 +82,8 @@ func (r Run) Listed() Run {
 	}
 }
 
-// Why says why the run is not complete: its last warning. It is "" for a complete
-// run, and for one that does not say.
+// Why returns why the run is not complete: its last warning. It is "" for a complete run, and where
+// there is no warning.
 func (r Run) Why() string {
 	if r.Status == Complete || len(r.Warnings) == 0 {
 		return ""
@@ -92,9 +91,9 @@ func (r Run) Why() string {
 	return r.Warnings[len(r.Warnings)-1].String()
 }
 
-// Declared is a metric that a run brings along, so that whoever reads the run
-// knows its unit, which way is better ("higher", "lower" or "neutral"), of which
-// metric it is a detail, and whether its noise multiplies ("log").
+// Declared is a metric that a run declares, so that every reader of the run knows its unit, which
+// direction is better ("higher", "lower" or "neutral"), which metric it details, and whether its
+// noise is multiplicative ("log").
 type Declared struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit,omitempty"`
@@ -112,8 +111,8 @@ const (
 	Log    Scale = "log"
 )
 
-// Catalogue returns base with the metrics that the runs declare and base does
-// not hold. Where two runs differ about a metric the later one counts.
+// Catalogue returns base with the metrics that the runs declare and base lacks. Where two runs
+// disagree the later one counts.
 func Catalogue(base *metric.Catalogue, runs ...Run) (*metric.Catalogue, error) {
 	var more []metric.Metric
 	for _, r := range runs {
@@ -136,7 +135,7 @@ func Catalogue(base *metric.Catalogue, runs ...Run) (*metric.Catalogue, error) {
 	return base.With(more...)
 }
 
-// App is what was measured.
+// App identifies the measured app.
 type App struct {
 	Package string `json:"package"`
 	Version string `json:"version,omitempty"`
@@ -148,28 +147,28 @@ type Source struct {
 	Repository string `json:"repository,omitempty"`
 	Commit     string `json:"commit,omitempty"`
 	Ref        string `json:"ref,omitempty"`
-	// Of a build that a pull request would make: Head is the commit that its author
-	// pushed, Base the one that it branched from, and Merge the commit that merges the
-	// two, where a build server built that. Commit is the one that the run counts for.
+	// For a build of a pull request: Head is the commit that its author pushed, Base the one that
+	// it branched from, and Merge the commit that merges the two, where a build server built that.
+	// Commit is the one that the run counts for.
 	Head  string `json:"head,omitempty"`
 	Base  string `json:"base,omitempty"`
 	Merge string `json:"merge,omitempty"`
 }
 
-// Listed is the source as a list of runs shows it.
+// Listed returns the source as in a list of runs.
 func (s Source) Listed() Source {
 	return Source{Repository: s.Repository, Commit: s.Commit, Ref: s.Ref}
 }
 
-// Iteration is one repetition: totals, and a bucket for each UI event in the
-// order in which they happened. The first bucket, before any event, is Start.
+// Iteration is one repetition: totals, and a bucket for each UI event in their order. The first
+// bucket, before any event, is Start.
 type Iteration struct {
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 	Events  []Bucket           `json:"events,omitempty"`
-	// Frames are the frame times in milliseconds in the order in which they
-	// were rendered, kept where a picture of them is wanted.
+	// Frames are the frame times in milliseconds in the order in which they were rendered, kept
+	// where a figure needs them.
 	Frames []Frame `json:"frames,omitempty"`
-	// FramesSeen is which share of frames.count was seen one by one, where that is not
+	// FramesSeen is the share of frames.count that was recorded individually, where that is not
 	// all: the durations and the buckets are of those. 0: all were.
 	FramesSeen float64 `json:"frames_seen,omitempty"`
 }
@@ -177,7 +176,7 @@ type Iteration struct {
 // Start names the bucket before the first UI event.
 const Start = "start"
 
-// Bucket is what was measured after one UI event and before the next.
+// Bucket has the measurements after one UI event and before the next.
 type Bucket struct {
 	Name    string             `json:"name"`
 	Metrics map[string]float64 `json:"metrics"`
@@ -190,12 +189,12 @@ type Frame struct {
 	Bucket     int
 }
 
-// MarshalJSON writes the pair [duration_ms, bucket].
+// MarshalJSON encodes the pair [duration_ms, bucket].
 func (f Frame) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]float64{f.DurationMS, float64(f.Bucket)})
 }
 
-// UnmarshalJSON reads the pair [duration_ms, bucket].
+// UnmarshalJSON decodes the pair [duration_ms, bucket].
 func (f *Frame) UnmarshalJSON(b []byte) error {
 	pair := make([]float64, 0, 3)
 	if err := json.Unmarshal(b, &pair); err != nil {
@@ -208,14 +207,14 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Warning is a doubt that travels with the data: what could not be read or
-// measured, and on which line of the source (0: no line).
+// Warning is a doubt that travels with the data: what could not be read or measured, and on which
+// line of the source (0: no line).
 type Warning struct {
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
 }
 
-// String is the warning for people.
+// String returns the warning for people.
 func (w Warning) String() string {
 	if w.Line > 0 {
 		return fmt.Sprintf("line %d: %s", w.Line, w.Text)
@@ -223,7 +222,7 @@ func (w Warning) String() string {
 	return w.Text
 }
 
-// UnmarshalJSON reads {"line":12,"text":"…"} or a plain string.
+// UnmarshalJSON decodes {"line":12,"text":"…"} or a plain string.
 func (w *Warning) UnmarshalJSON(b []byte) error {
 	if strings.HasPrefix(strings.TrimSpace(string(b)), `"`) {
 		*w = Warning{}

@@ -55,7 +55,7 @@ func TestDecodeReadsEverything(t *testing.T) {
 	}
 }
 
-func TestEncodeThenDecodeChangesNothing(t *testing.T) {
+func TestEncodeDecodeRoundTrip(t *testing.T) {
 	r := decode(t, example)
 	data, err := Encode(r)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestEncodeThenDecodeChangesNothing(t *testing.T) {
 	}
 }
 
-func TestTheDigestIsOfTheContent(t *testing.T) {
+func TestDigestOfContent(t *testing.T) {
 	r := decode(t, example)
 	a, _ := r.Digest()
 	r.ID = "another"
@@ -88,8 +88,8 @@ func TestTheDigestIsOfTheContent(t *testing.T) {
 	}
 }
 
-// One instant is one run, in whichever zone it is told.
-func TestTheDigestKnowsNoZones(t *testing.T) {
+// One instant is one run, in whichever time zone it is given.
+func TestDigestIgnoresTimeZone(t *testing.T) {
 	r := decode(t, example)
 	a, _ := r.Digest()
 	r.Started = r.Started.In(time.FixedZone("", 2*3600))
@@ -102,8 +102,8 @@ func TestTheDigestKnowsNoZones(t *testing.T) {
 	}
 }
 
-// What is written can be read again: a record beyond the limit is refused at once.
-func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
+// An encoded record can be decoded: a record beyond the limit is rejected at once.
+func TestEncodeRejectsWhatDecodeWould(t *testing.T) {
 	r := decode(t, example)
 	text := strings.Repeat("x", MaxBytes/16)
 	for range 16 {
@@ -122,8 +122,8 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A record with many faults is refused for the same one each time.
-func TestTheFirstFaultIsTheSame(t *testing.T) {
+// A record with many errors is always rejected for the same one.
+func TestValidateIsDeterministic(t *testing.T) {
 	long := strings.Repeat("x", MaxText+1)
 	texts, numbers, properties := decode(t, example), decode(t, example), decode(t, example)
 	texts.Session, texts.App.Version, texts.Source.Commit = long, long, long
@@ -143,8 +143,8 @@ func TestTheFirstFaultIsTheSame(t *testing.T) {
 	}
 }
 
-// Depth is of what lies within, not of what lies beside.
-func TestManyThingsSideBySideAreNotDeep(t *testing.T) {
+// Depth counts nesting, not neighbours.
+func TestDepthCountsNesting(t *testing.T) {
 	many := strings.Repeat(`{"name":"tap","metrics":{}},`, 100)
 	if r := decode(t, strings.Replace(example, `"events":[`, `"events":[`+many, 1)); len(r.Iterations[0].Events) != 102 {
 		t.Errorf("%d events, want 102", len(r.Iterations[0].Events))
@@ -154,7 +154,7 @@ func TestManyThingsSideBySideAreNotDeep(t *testing.T) {
 	}
 }
 
-func TestAWarningSaysItsLine(t *testing.T) {
+func TestWarningLine(t *testing.T) {
 	for want, w := range map[string]Warning{"line 12: two": {12, "two"}, "one": {Text: "one"}} {
 		if got := w.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -163,7 +163,7 @@ func TestAWarningSaysItsLine(t *testing.T) {
 }
 
 // A frame that met its deadline was done before it.
-func TestTheTimeBeyondTheDeadlineMayBeBelowZero(t *testing.T) {
+func TestOverrunMayBeBelowZero(t *testing.T) {
 	text := strings.Replace(example, `"frames.count":148`, `"frames.count":148,"frames.overrun_ms.p95":-6.5`, 1)
 	r := decode(t, text)
 	if v, _ := Summarize(r, Median, metric.Default()).Cells.Get(Cell{Metric: "frames.overrun_ms.p95"}); v != -6.5 {
@@ -171,7 +171,7 @@ func TestTheTimeBeyondTheDeadlineMayBeBelowZero(t *testing.T) {
 	}
 }
 
-func TestWrongRecords(t *testing.T) {
+func TestInvalidRecords(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"empty":            {``, "ends too early"},
 		"truncated":        {example[:200], "ends too early"},
@@ -262,9 +262,9 @@ func TestTotalsAreDerivedFromBuckets(t *testing.T) {
 	}
 }
 
-// What an iteration leaves out is worked out name by name, and only where its
-// buckets tell all of it.
-func TestTotalsThatAnIterationLeavesOut(t *testing.T) {
+// Totals that an iteration leaves out are derived one by one, and only where its buckets cover them
+// completely.
+func TestTotalsLeftOut(t *testing.T) {
 	type ms = map[string]float64
 	two := func(a, b ms) []Bucket { return []Bucket{{"start", a}, {"tap", b}} }
 	for name, c := range map[string]struct {
@@ -301,7 +301,7 @@ func TestTotalsThatAnIterationLeavesOut(t *testing.T) {
 }
 
 // A second "tap" and an event that is called "tap#2" are two events.
-func TestOccurrencesAndNamesDoNotMeet(t *testing.T) {
+func TestEventNamesAreDistinct(t *testing.T) {
 	var it Iteration
 	for i, name := range []string{"tap", "tap", "tap#2", "tap#2", "tap#1", "item #5", "a#", "a#", "#", "tap#2#1"} {
 		it.Events = append(it.Events, Bucket{name, map[string]float64{"cpu.time_ms": float64(i)}})
@@ -319,7 +319,7 @@ func TestOccurrencesAndNamesDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestARunBringsItsMetrics(t *testing.T) {
+func TestCatalogueOfDeclaredMetrics(t *testing.T) {
 	r := Run{Declared: []Declared{{Name: "search.ms", Unit: "ms", Better: "lower", Scale: Log}, {Name: "frames.count", Better: "lower"}}}
 	c, err := Catalogue(metric.Default(), r)
 	if err != nil {
@@ -336,7 +336,7 @@ func TestARunBringsItsMetrics(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte(`{"format":"apkgate.run/1","warnings":[3]}`))
-	all, err := Encode(whole())
+	all, err := Encode(fullRun())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestWhyARunIsNotComplete(t *testing.T) {
+func TestWhy(t *testing.T) {
 	warnings := []Warning{{Text: "a line could not be read", Line: 7}, {Text: "the device went away"}}
 	for name, c := range map[string]struct {
 		run  Run

@@ -8,13 +8,13 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// section is an optional part of a record beside what was measured.
+// section is an optional part of a record in addition to the measurements.
 type section struct {
 	name     string
 	validate func() error
 }
 
-// sections are those that the run has.
+// sections returns those that the run has.
 func (r Run) sections() (out []section) {
 	if r.Energy != nil {
 		out = append(out, section{"energy", r.Energy.validate})
@@ -55,7 +55,7 @@ func (r Run) validateSections() error {
 	return nil
 }
 
-// rawSections are the sections as they were read.
+// rawSections are the undecoded sections.
 type rawSections struct {
 	Energy       json.RawMessage `json:"energy"`
 	Frames       json.RawMessage `json:"frames"`
@@ -66,7 +66,7 @@ type rawSections struct {
 	Judged       json.RawMessage `json:"judged"`
 }
 
-// checkNulls refuses null where a number or a text belongs.
+// checkNulls returns an error for null where a number or a text belongs.
 func (s rawSections) checkNulls() error {
 	for _, part := range []struct {
 		name string
@@ -79,7 +79,7 @@ func (s rawSections) checkNulls() error {
 	return nil
 }
 
-// first is the first of several errors: a record is refused for one thing at a time.
+// first returns the first of several errors: a record is rejected for one reason at a time.
 func first(err error) error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		return several.Unwrap()[0]
@@ -94,7 +94,7 @@ func atMost(what string, n, most int) error {
 	return nil
 }
 
-// word refuses what is no word of the formats.
+// word returns an error for a text that is no word of the formats.
 func word(what, s string) error {
 	if !isWord(s) {
 		return fmt.Errorf("%s is %q, want a word of up to 32 lower-case letters, digits and hyphens", what, prose.Short(s))
@@ -127,7 +127,8 @@ func times(what string, values ...float64) error {
 	return nil
 }
 
-// repetition refuses what is no iteration: from least, 1, or 0 where none is one.
+// repetition returns an error for a number that is no iteration: from least, which is 1, or 0 where
+// none is allowed.
 func repetition(n, least int) error {
 	if n < least || n > MaxIterations {
 		return fmt.Errorf("repetition is %d, want %d to %d", n, least, MaxIterations)
@@ -135,7 +136,7 @@ func repetition(n, least int) error {
 	return nil
 }
 
-// reference refuses what is no digest of a kept file; "" refers to none.
+// reference returns an error for a text that is no digest of a kept file; "" refers to none.
 func reference(digest string) error {
 	if digest != "" && !isDigest(digest) {
 		return fmt.Errorf("evidence is %q, want the 64 lower-case hexadecimal digits of a SHA-256", prose.Short(digest))
@@ -150,7 +151,7 @@ func within(what string, err error) error {
 	return fmt.Errorf("%s.%w", what, err)
 }
 
-// Numbers is how many values a run holds, more or less: what it takes of memory.
+// Numbers returns roughly how many values a run contains, as a measure of its memory.
 func (r Run) Numbers() int {
 	n := len(r.Evidence)
 	for _, it := range r.Iterations {

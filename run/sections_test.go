@@ -18,8 +18,8 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// whole is a run with every section that a record can have.
-func whole() Run {
+// fullRun returns a run with every section that a record can have.
+func fullRun() Run {
 	r := traced()
 	r.Energy = hungry().Energy
 	digest := r.Evidence[0].Digest
@@ -79,7 +79,7 @@ func whole() Run {
 }
 
 func TestSectionsSurviveTheCodec(t *testing.T) {
-	data, err := Encode(whole())
+	data, err := Encode(fullRun())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,23 +87,23 @@ func TestSectionsSurviveTheCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(whole(), got); diff != "" {
+	if diff := cmp.Diff(fullRun(), got); diff != "" {
 		t.Errorf("after a round trip (-want +got):\n%s", diff)
 	}
 }
 
-// What sections explain is counted elsewhere: a summary is the same without them.
-func TestSummariesKnowNoSections(t *testing.T) {
-	with, without := whole(), whole()
+// Sections only explain: a summary is the same without them.
+func TestSummariesIgnoreSections(t *testing.T) {
+	with, without := fullRun(), fullRun()
 	without.Frames, without.ANRs, without.Tasks, without.MethodTraces, without.Evidence, without.Energy = nil, nil, nil, nil, nil, nil
 	if diff := cmp.Diff(Summarize(without, Median, metric.Default()).Cells.Map(), Summarize(with, Median, metric.Default()).Cells.Map()); diff != "" {
 		t.Errorf("(-without +with)\n%s", diff)
 	}
 }
 
-// The record was written before there were other sections than energy. Its id is the
-// beginning of its digest, which is that of the line without the id.
-func TestARecordOfBeforeKeepsItsName(t *testing.T) {
+// The record was encoded when energy was the only section. Its id is the beginning of its digest,
+// which is that of the line without the id.
+func TestOldRecordKeepsItsDigest(t *testing.T) {
 	line, err := os.ReadFile("testdata/simulated-phone.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -125,8 +125,8 @@ func TestARecordOfBeforeKeepsItsName(t *testing.T) {
 	}
 }
 
-// What this section gained is left out where it is empty.
-func TestFramesOfBeforeKeepTheirText(t *testing.T) {
+// Fields added to this section are left out where they are empty.
+func TestOldFramesKeepTheirText(t *testing.T) {
 	line := `{"format":"apkgate.run/1","app":{"package":"com.example.mail"},"scenario":"open","context":{"sdk":"17"},"status":"complete","warnings":[],` +
 		`"iterations":[{"metrics":{"frames.count":100}}],"frames":{"source":"frametimeline",` +
 		`"groups":[{"class":"slow","frames":1,"stages":[{"name":"draw","thread":"main","count":1,"mean_ms":9,"quantiles_ms":[9]}]}],` +
@@ -140,8 +140,8 @@ func TestFramesOfBeforeKeepTheirText(t *testing.T) {
 	}
 }
 
-// A later apkgate may add sections, fields, and words for what this one does not know.
-func TestALaterRecordOpens(t *testing.T) {
+// A later apkgate may add sections, fields, and words that this one does not know.
+func TestLaterRecordOpens(t *testing.T) {
 	data, err := os.ReadFile("testdata/later-sections.json")
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestALaterRecordOpens(t *testing.T) {
 	}
 }
 
-func TestSectionsThatCanNotBe(t *testing.T) {
+func TestInvalidSections(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Run)
 		want   string
@@ -223,7 +223,7 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 		"times without names":    {func(r *Run) { r.MethodTraces.Chains[0].MS = []float64{1} }, "method_traces.chains[0].ms has 1 times for 2 methods"},
 		"a method's bytes":       {func(r *Run) { r.MethodTraces.List[0].Name = "\xff" }, "method_traces.list[0].name, file, thread or event is not valid UTF-8"},
 	} {
-		r := whole()
+		r := fullRun()
 		c.change(&r)
 		if _, err := Encode(r); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", name, err, c.want)
@@ -234,7 +234,7 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 // Quantiles may be a part of a longer list, whose other numbers stay as they are.
 func TestValidatingChangesNothing(t *testing.T) {
 	numbers := []float64{1, 2, 3}
-	r := whole()
+	r := fullRun()
 	r.Frames.Groups[0].Stages[0].Spread = Spread{Count: 2, MeanMS: 1.5, QuantilesMS: numbers[:2]}
 	if _, err := Encode(r); err != nil {
 		t.Fatal(err)
@@ -244,14 +244,14 @@ func TestValidatingChangesNothing(t *testing.T) {
 	}
 }
 
-func TestNullInASectionIsRefused(t *testing.T) {
+func TestNullInSectionIsRejected(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"frames":        {`"duration_ms":820`, `"duration_ms":null`},
 		"anrs":          {`"pid":4321`, `"pid":null`},
 		"tasks":         {`"capacity":1`, `"capacity":null`},
 		"method_traces": {`"self_ms":12`, `"self_ms":null`},
 	} {
-		data, err := Encode(whole())
+		data, err := Encode(fullRun())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,9 +262,8 @@ func TestNullInASectionIsRefused(t *testing.T) {
 	}
 }
 
-// What takes little text may take much memory once it is read: it is counted first,
-// however its name is written.
-func TestSectionsAreBoundedBeforeTheyAreRead(t *testing.T) {
+// A short text may take much memory when decoded: it is counted first, however its name is encoded.
+func TestSectionsAreLimitedBeforeDecoding(t *testing.T) {
 	many := strings.Repeat(`{},`, 3_000_000) + `{}`
 	for member, want := range map[string]string{
 		`"iterations":[` + many + `]`:             "iterations has more than 10000 entries",
@@ -290,7 +289,7 @@ func TestSectionsAreBoundedBeforeTheyAreRead(t *testing.T) {
 	}
 }
 
-// Whoever adds a section bounds it and has its nulls looked for.
+// Each section is limited and checked for nulls.
 func TestEachSectionIsGuarded(t *testing.T) {
 	raw := reflect.TypeFor[rawSections]()
 	record := reflect.TypeFor[Run]()
@@ -310,7 +309,7 @@ func TestEachSectionIsGuarded(t *testing.T) {
 	}
 }
 
-// What an unknown section holds is nobody's concern here.
+// The contents of an unknown section are not limited here.
 func TestUnknownSectionsAreNotCounted(t *testing.T) {
 	text := strings.Replace(example, `"status"`, `"later":[`+strings.Repeat(`{},`, 600_000)+`{}],"status"`, 1)
 	if _, err := Decode([]byte(text)); err != nil {
@@ -318,8 +317,8 @@ func TestUnknownSectionsAreNotCounted(t *testing.T) {
 	}
 }
 
-// An import takes as many runs together as memory bears: what a section holds counts.
-func TestSectionsCountForTheSizeOfARun(t *testing.T) {
+// An import reads as many runs at a time as fit into memory: what a section contains counts.
+func TestNumbersCountSections(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  Run
 		want int
@@ -345,8 +344,8 @@ func TestSectionsCountForTheSizeOfARun(t *testing.T) {
 	}
 }
 
-// What is short as text and long in memory is refused before it is made.
-func TestTheTextOfARecordIsBounded(t *testing.T) {
+// A record that is short as text and long in memory is rejected before it is decoded.
+func TestRecordOutlineIsLimited(t *testing.T) {
 	zeros := func(n int) string { return strings.TrimSuffix(strings.Repeat("0,", n), ",") }
 	for name, c := range map[string]struct {
 		text string
@@ -369,9 +368,9 @@ func TestTheTextOfARecordIsBounded(t *testing.T) {
 	}
 }
 
-// Small objects behind one with many names cost no more than before it: a set that once held
-// many is not cleared for each of them, but given up.
-func TestNamesOfALargeObjectCostTheNextOnesNothing(t *testing.T) {
+// Small objects after one with many names cost no more than before it: a large set is dropped
+// instead of cleared for each of them.
+func TestNamesOfLargeObjectAreDropped(t *testing.T) {
 	var many strings.Builder
 	n := newNames(1)
 	n.begin(1)

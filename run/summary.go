@@ -8,39 +8,39 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Cell addresses one number of a summary: a metric of one UI event, or of the
-// whole run where Event is "".
+// Cell addresses one number of a summary: a metric of one UI event, or of the whole run where Event
+// is "".
 type Cell struct{ Event, Metric string }
 
-// Summary is what a gate compares: for each cell one number, iterations summed up, and
-// what its repetitions say (Repeated), beside what identifies the run and its context.
+// Summary is what a gate compares: one number for each cell, which summarizes the iterations, with
+// its repetitions (Repeated), the run's identity and its context.
 type Summary struct {
 	ID      string
 	Started time.Time
 	Session string
-	// Commit is that of the app's source, "" where the record doesn't tell.
+	// Commit is that of the app's source, "" where unknown.
 	Commit  string
 	Context map[string]string
 	Cells   Cells
 }
 
-// Centre is how iterations are summed up.
+// Centre is how iterations are summarized.
 type Centre string
 
 // The centres a policy can choose.
 const (
-	Median Centre = "median" // the default: one bad repetition moves nothing
+	Median Centre = "median" // the default, which resists a bad repetition
 	Mean   Centre = "mean"   // the paper's (section 7.4)
 )
 
-// Summarize sums up the iterations of each cell by the given centre. Totals
-// that a record leaves out are derived from its buckets, and a smooth ratio
-// from its frame counts. Events are named as EventNames does.
+// Summarize summarizes the iterations of each cell by the given centre. Totals that a record leaves
+// out are derived from its buckets, and a smooth ratio from its frame counts. Events are named as
+// by EventNames.
 func Summarize(r Run, centre Centre, catalogue *metric.Catalogue) Summary {
 	return SummarizeBy(r, catalogue, centre)[0]
 }
 
-// SummarizeBy is Summarize by each of the centres, for little more than by one.
+// SummarizeBy is Summarize for each of the centres, at little more cost than for one.
 func SummarizeBy(r Run, catalogue *metric.Catalogue, centres ...Centre) []Summary {
 	values := map[Cell][]float64{}
 	for _, it := range r.Iterations {
@@ -80,8 +80,8 @@ func addBucket(values map[Cell][]float64, event string, metrics map[string]float
 	}
 }
 
-// withSmoothRatio adds the ratio of frames that are not janky (paper, section
-// 5.1) where only the counts are given.
+// withSmoothRatio adds the ratio of frames that are not janky (paper, section 5.1) where only the
+// counts are given.
 func withSmoothRatio(ms map[string]float64) map[string]float64 {
 	count, okCount := ms["frames.count"]
 	janky, okJanky := ms["frames.janky"]

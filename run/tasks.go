@@ -12,25 +12,24 @@ const (
 	MaxTasksWaited = 20 // groups that a group waited for
 )
 
-// Tasks says how long the app's asynchronous tasks waited in queues and ran
-// (DiagDroid, FSE 2016, section 4). Counts and times are of all iterations.
+// Tasks is how long the app's asynchronous tasks waited in queues and ran (DiagDroid, FSE 2016,
+// section 4). Counts and times are over all iterations.
 type Tasks struct {
-	// Source is what told of them, such as "perfetto".
+	// Source is where they were recorded, such as "perfetto".
 	Source string `json:"source"`
-	// Units are what executes tasks: threads and pools.
+	// Units execute tasks: threads and pools.
 	Units []TaskUnit `json:"units,omitempty"`
-	// Groups are like tasks: scheduled from like places to one unit.
+	// Groups are similar tasks: scheduled from similar places to one unit.
 	Groups []TaskGroup `json:"groups,omitempty"`
 	// LeftOut is how many more groups there were.
 	LeftOut int `json:"left_out,omitempty"`
 }
 
-// TaskUnit is what executes tasks.
+// TaskUnit executes tasks.
 type TaskUnit struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Capacity is how many tasks it executes at the same time; 0 where that is not
-	// known or not bounded.
+	// Capacity is how many tasks it executes at the same time; 0 where unknown or unlimited.
 	Capacity int `json:"capacity,omitempty"`
 }
 
@@ -44,18 +43,18 @@ const (
 	AsyncTask     = "async-task"
 )
 
-// TaskGroup are like tasks.
+// TaskGroup are similar tasks.
 type TaskGroup struct {
 	Name string `json:"name"`
-	// Event is the UI event after which they were scheduled, as Bucket.Name has it; ""
-	// stands for the whole run.
+	// Event is the UI event after which they were scheduled, as in Bucket.Name; "" is the whole
+	// run.
 	Event string `json:"event,omitempty"`
-	// Unit is the place of what executes them in Tasks.Units.
+	// Unit is the index in Tasks.Units of the unit that executes them.
 	Unit int `json:"unit"`
 	// Context is the stack from which they were scheduled, the innermost frame first.
 	Context []string `json:"context,omitempty"`
-	// Scheduled, Started, Done and Cancelled count them. What was scheduled and never
-	// started stands in no time.
+	// Scheduled, Started, Done and Cancelled count them. Tasks that never started are in none of
+	// the times.
 	Scheduled int `json:"scheduled"`
 	Started   int `json:"started"`
 	Done      int `json:"done"`
@@ -63,18 +62,18 @@ type TaskGroup struct {
 	// Queued is from scheduled to started, Ran from started to done.
 	Queued Spread `json:"queued"`
 	Ran    Spread `json:"ran"`
-	// QueueMean and QueueMax are how many waited in the unit when one was scheduled.
+	// QueueMean and QueueMax are how many tasks waited in the unit when one was scheduled.
 	QueueMean float64 `json:"queue_mean,omitempty"`
 	QueueMax  int     `json:"queue_max,omitempty"`
 	// WaitedFor are the groups whose tasks ran while these waited.
 	WaitedFor []TasksAhead `json:"waited_for,omitempty"`
 }
 
-// TasksAhead are tasks of a group that others waited for.
+// TasksAhead are the tasks of a group that others waited for.
 type TasksAhead struct {
-	// Group is its place in Tasks.Groups.
+	// Group is its index in Tasks.Groups.
 	Group int `json:"group"`
-	// Tasks is how many there were, RanMS how long one ran, on average.
+	// Tasks is their number, RanMS how long one ran, on average.
 	Tasks int     `json:"tasks"`
 	RanMS float64 `json:"ran_ms"`
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// The metrics of frames from which others are worked out.
+// The metrics of frames from which others are derived.
 const (
 	framesCount = "frames.count"
 	framesJanky = "frames.janky"
@@ -15,14 +15,13 @@ const (
 	framesMS    = "frames.duration_ms"
 )
 
-// Incomplete is a metric that an iteration has whose buckets are not all that
-// others have, such as one of a suite that ran fewer of its benchmarks: a sum over
-// them would pass for a change of the app.
+// Incomplete marks an iteration that lacks buckets which others have, such as of a suite that ran
+// fewer of its benchmarks: a sum over them would look like a change of the app.
 const Incomplete = "iteration.incomplete"
 
-// totals are an iteration's own, and of those that it leaves out what the buckets
-// tell: sums over them of what adds up, and the mean time of their frames. Where
-// the iteration counts other frames than its buckets, these say nothing of them.
+// totals returns an iteration's own totals, completed from its buckets: sums of what adds up, and
+// the mean time of their frames. Where the iteration counts other frames than its buckets, these
+// are not used.
 func totals(it Iteration, catalogue *metric.Catalogue) map[string]float64 {
 	if _, incomplete := it.Metrics[Incomplete]; incomplete || len(it.Events) == 0 {
 		return withSmoothRatio(it.Metrics)
@@ -40,15 +39,14 @@ func totals(it Iteration, catalogue *metric.Catalogue) map[string]float64 {
 	return withSmoothRatio(out)
 }
 
-// sumsOf are the totals that the buckets tell, by metric. What a bucket leaves out
-// is not nothing: a sum of some buckets is no total. Only of frames and ANRs
-// themselves there were none where none are told.
+// sumsOf returns the totals of the buckets, by metric. A missing value is not zero: a sum of some
+// buckets is no total. Only where no frames or ANRs are given there were none.
 func sumsOf(events []Bucket, catalogue *metric.Catalogue) map[string]float64 {
 	sums, in := map[string]float64{}, map[string]int{} // in how many buckets
-	filled, framed := 0, 0                             // buckets that tell anything, and anything of frames
+	filled, framed := 0, 0                             // buckets with any metric, and with any of frames
 	for _, e := range events {
 		n, counted := e.Metrics[framesCount]
-		still := counted && n <= 0 // of no frame there is nothing to tell
+		still := counted && n <= 0 // without frames there is nothing to report
 		filled += min(len(e.Metrics), 1)
 		if !still && tellsOfFrames(e) {
 			framed++

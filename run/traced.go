@@ -12,17 +12,17 @@ const (
 	MaxCallChains    = 200
 )
 
-// MethodTraces is what traces of methods' entries and exits show (Hubble, OSDI
-// 2022): unlike Energy.Methods, which are sampled, each call counts. Times are of
-// what was traced, which is a part of the run.
+// MethodTraces is what traces of methods' entries and exits show (Hubble, OSDI 2022): unlike
+// Energy.Methods, which are sampled, each call counts. Times are of what was traced, which is a
+// part of the run.
 type MethodTraces struct {
-	// Source is what traced them, such as "art".
+	// Source is the tracer, such as "art".
 	Source string `json:"source"`
-	// Clock is what times mean: WallClock or CPUClock.
+	// Clock is the clock of the times: WallClock or CPUClock.
 	Clock string `json:"clock"`
 	// Windows are the parts of the run that were traced.
 	Windows []TraceWindow `json:"windows,omitempty"`
-	// List holds the methods with the most time of their own first.
+	// List has the methods, the most time of their own first.
 	List []TracedMethod `json:"list,omitempty"`
 	// Chains are the chains of calls that took longest, the longest first.
 	Chains []CallChain `json:"chains,omitempty"`
@@ -30,13 +30,13 @@ type MethodTraces struct {
 	LeftOut int `json:"left_out,omitempty"`
 }
 
-// What times of traced methods mean (MethodTraces.Clock).
+// Clocks of traced methods (MethodTraces.Clock).
 const (
 	WallClock = "wall"
 	CPUClock  = "cpu" // of the thread
 )
 
-// TraceWindow is a part of the run that was traced: what a ring held when something
+// TraceWindow is a part of the run that was traced: the contents of a ring buffer when something
 // went wrong.
 type TraceWindow struct {
 	// Repetition is the iteration, from 1.
@@ -47,8 +47,8 @@ type TraceWindow struct {
 	ToMS   float64 `json:"to_ms"`
 	// Why says what went wrong.
 	Why string `json:"why,omitempty"`
-	// Calls is how many are whole in it, Lost how many entries and exits are not: they
-	// were written over, or their other end lies outside.
+	// Calls counts the complete calls in it, Lost the entries and exits without their other end,
+	// which was overwritten or lies outside.
 	Calls int `json:"calls"`
 	Lost  int `json:"lost,omitempty"`
 	// Evidence is the digest of the trace in Run.Evidence.
@@ -60,11 +60,11 @@ type TracedMethod struct {
 	Name   string `json:"name"`
 	File   string `json:"file,omitempty"`
 	Thread string `json:"thread,omitempty"`
-	// Event is as Bucket.Name has it; "" stands for the whole run.
+	// Event is as in Bucket.Name; "" is the whole run.
 	Event string `json:"event,omitempty"`
 	Calls int    `json:"calls"`
-	// SelfMS is of its own code, TotalMS with all that it calls, a method that calls
-	// itself counted once; LongestMS is of its longest call.
+	// SelfMS is the time of its own code, TotalMS including all that it calls, counting recursive
+	// calls once; LongestMS is the time of its longest call.
 	SelfMS    float64 `json:"self_ms"`
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
@@ -78,7 +78,7 @@ type CallChain struct {
 	Thread     string `json:"thread,omitempty"`
 	// AtMS is when the outermost call began, by CLOCK_MONOTONIC of the repetition.
 	AtMS float64 `json:"at_ms"`
-	// Methods are the callers' names, the outermost first, and MS how long each took.
+	// Methods are the callers' names, the outermost first, and MS the time of each.
 	Methods []string  `json:"methods"`
 	MS      []float64 `json:"ms"`
 }

@@ -2,14 +2,13 @@ package stat
 
 import "math"
 
-// Autocorrelation is how far each value of several short series goes with the next: the
-// correlation of neighbours about the mean of their own series, which all of them share. It is 0
-// where no series has three values, or nothing varies. Of independent values its standard error is
-// one over the root of how many pairs of neighbours there are.
+// Autocorrelation returns the correlation of neighbouring values in several short series, about the
+// mean of each series. It is 0 where no series has three values, or nothing varies. For independent
+// values its standard error is one over the root of the number of pairs of neighbours.
 //
-// About the mean of n independent values the product of two of them is below zero by an n-th of
-// their variance, which would hide in short series what it is asked for. That is made up for
-// (after Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954).
+// About the mean of n independent values the product of two of them is lower by an n-th of their
+// variance, which would bias short series. That is corrected (after Kendall, "Note on bias in the
+// estimation of autocorrelation", Biometrika 41, 1954).
 func Autocorrelation(series [][]float64) float64 {
 	products, squares, pairs, short := 0.0, 0.0, 0.0, 0.0
 	for _, values := range series {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// By hand: of 1, 2, 3, 4 the squares about 2.5 sum to 5 and the products of neighbours to 1.25,
-// and three quarters of a variance of 5/3 are made up for: (1.25 + 1.25) / (3 · 5/3).
+// By hand: for 1, 2, 3, 4 the squares about 2.5 sum to 5 and the products of neighbours to 1.25,
+// and three quarters of a variance of 5/3 are added: (1.25 + 1.25) / (3 · 5/3).
 func TestAutocorrelationByHand(t *testing.T) {
 	for name, c := range map[string]struct {
 		series [][]float64
@@ -27,8 +27,8 @@ func TestAutocorrelationByHand(t *testing.T) {
 	}
 }
 
-// Of independent values in short series it is 0, which their products alone would be far below, and
-// seldom two standard errors above it, of 36 pairs.
+// For independent values in short series it is 0, while their products alone would be far below,
+// and rarely two standard errors above it, for 36 pairs.
 func TestAutocorrelationOfShortSeries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	sum, outside := 0.0, 0

@@ -17,13 +17,13 @@ type Moments struct {
 	DF       float64 // degrees of freedom behind SD
 }
 
-// farOut is Tukey's outer fence: what lies beyond it belongs to another
-// distribution and may not widen the scale by which new values are judged.
+// farOut is Tukey's outer fence: a value beyond it belongs to another distribution and must not
+// widen the scale by which new values are judged.
 const farOut = 3.0
 
-// MomentsOf returns the sample's weighted mean and standard deviation, without
-// the values that lie beyond Tukey's outer fences (3 interquartile ranges): one
-// bad run that was once accepted must not make the gate blind.
+// MomentsOf returns the sample's weighted mean and standard deviation, without the values beyond
+// Tukey's outer fences (3 interquartile ranges): one bad run that was once accepted must not make
+// the gate blind.
 func MomentsOf(s Sample) Moments {
 	s = s.within(FencesOf(s, farOut))
 	m := Moments{N: s.EffectiveN()}
@@ -39,10 +39,10 @@ func MomentsOf(s Sample) Moments {
 	return m
 }
 
-// Variance is that of a sample of at least two values, about its mean.
+// Variance returns the variance of a sample of at least two values, about its mean.
 func Variance(values []float64) float64 { return gonum.Variance(values, nil) }
 
-// variance is the weighted mean of the squared distances to the mean.
+// variance returns the weighted mean of the squared distances to the mean.
 func (s Sample) variance(mean float64) float64 {
 	return gonum.MomentAbout(2, s.Values, mean, s.Weights)
 }
@@ -61,12 +61,12 @@ func (s Sample) within(f Fences) Sample {
 	return out
 }
 
-// standardError is that of the difference between one new value and the mean.
+// standardError returns that of the difference between one new value and the mean.
 func (m Moments) standardError() float64 { return m.SD * math.Sqrt(1+1/m.N) }
 
-// Tail is the chance that one more value of the same distribution lies as far
-// below (or above) the mean as x does, on the side on which x lies: Student's t
-// for a prediction. It is 1 where there is no scale to judge by.
+// Tail returns the chance that one more value of the same distribution lies as far below (or above)
+// the mean as x does, on the side of x: Student's t for a prediction. It is 1 where there is no
+// scale.
 func (m Moments) Tail(x float64) float64 {
 	se := m.standardError()
 	if !(m.DF > 0) || math.IsNaN(se) {
@@ -82,8 +82,8 @@ func (m Moments) Tail(x float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m.DF}.Survival(t)
 }
 
-// Reach is how far from the mean one more value may lie before Tail falls to p:
-// the half-width of a prediction interval. It is +Inf where there is no scale.
+// Reach returns how far from the mean one more value may lie before Tail falls to p: the half-width
+// of a prediction interval. It is +Inf where there is no scale.
 func (m Moments) Reach(p float64) float64 {
 	se := m.standardError()
 	if !(m.DF > 0) || math.IsNaN(se) || p <= 0 {
@@ -92,9 +92,8 @@ func (m Moments) Reach(p float64) float64 {
 	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m.DF}.Quantile(p) * se
 }
 
-// Holm returns each p corrected for having asked len(ps) questions, by Holm's
-// step-down method: under any dependence the chance of even one false alarm at
-// level a is at most a. A p that is not a number counts as 1.
+// Holm returns each p corrected for len(ps) tests, by Holm's step-down method: under any dependence
+// the chance of even one false alarm at level a is at most a. A NaN counts as 1.
 func Holm(ps []float64) []float64 {
 	weights := make([]float64, len(ps))
 	for i := range weights {
@@ -103,9 +102,9 @@ func Holm(ps []float64) []float64 {
 	return WeightedHolm(ps, weights)
 }
 
-// WeightedHolm is Holm's method where the questions share the false alarms by these weights,
-// each above 0 and chosen without the ps (Holm 1979, section 4): of n that sum up to n, a
-// question of weight 2 gets two equal parts. There are as many weights as ps.
+// WeightedHolm is Holm's method where the tests share the false alarms by these weights, each above
+// 0 and chosen independently of the ps (Holm 1979, section 4): of n weights that sum to n, a weight
+// of 2 gets two equal parts. There are as many weights as ps.
 func WeightedHolm(ps, weights []float64) []float64 {
 	n := len(ps)
 	parts := make([]float64, n) // of an equal part of the false alarms

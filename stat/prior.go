@@ -7,19 +7,18 @@ import (
 	gonum "gonum.org/v1/gonum/stat"
 )
 
-// mostPriorDF bounds what other groups are worth: groups that seem to have the same
-// variance have it only as far as anybody can tell.
+// mostPriorDF limits what other groups are worth: groups that seem to have the same variance have
+// it only as far as the data can show.
 const mostPriorDF = 20
 
-// PriorVariance is what the variances of groups, each with its degrees of freedom, say
-// of the variance of one more group: the standard deviation to expect and the degrees
-// of freedom that it is worth, few where the groups differ much (Smyth, "Linear models
-// and empirical Bayes methods", 2004, section 6.2: the moments of the logarithms of
-// variances). Groups without degrees of freedom or variance tell nothing; of fewer than
-// three groups nothing is known, and df is 0.
+// PriorVariance returns what the variances of groups, each with its degrees of freedom, show about
+// one more group: the expected standard deviation and its degrees of freedom, few where the groups
+// differ much (Smyth, "Linear models and empirical Bayes methods", 2004, section 6.2: the moments
+// of the logarithms of variances). Groups without degrees of freedom or variance are ignored; with
+// fewer than three groups df is 0.
 func PriorVariance(variances, dfs []float64) (sd, df float64) {
 	var logs []float64
-	sampling := 0.0 // how much the logarithms vary by having few values
+	sampling := 0.0 // how much the logarithms vary because of few values
 	for i, v := range variances {
 		d := dfs[i]
 		if !(d > 0) || !(v > 0) || math.IsInf(v, 0) {
@@ -40,8 +39,8 @@ func PriorVariance(variances, dfs []float64) (sd, df float64) {
 	return math.Sqrt(math.Exp(mean + mathext.Digamma(df/2) - math.Log(df/2))), df
 }
 
-// trigamma is the second derivative of the logarithm of the gamma function: Hurwitz's
-// zeta function of 2.
+// trigamma returns the second derivative of the logarithm of the gamma function: Hurwitz's zeta
+// function of 2.
 func trigamma(x float64) float64 { return mathext.Zeta(2, x) }
 
 // inverseTrigamma solves trigamma(x) = y, by Newton's method (Smyth 2004, appendix).

@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Groups whose variances are drawn as Smyth's model has them, s0²·d0/χ²(d0), give back
-// s0 and d0.
-func TestTheVarianceOfGroups(t *testing.T) {
+// Groups whose variances are drawn from Smyth's model, s0²·d0/χ²(d0), give back s0 and d0.
+func TestPriorVarianceOfGroups(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, want := range []float64{2, 6, 12} {
 		var variances, dfs []float64
@@ -26,7 +25,7 @@ func TestTheVarianceOfGroups(t *testing.T) {
 	}
 }
 
-func TestTheVarianceOfFewGroups(t *testing.T) {
+func TestPriorVarianceOfFewGroups(t *testing.T) {
 	for name, c := range map[string]struct {
 		variances, dfs []float64
 		sd, df         float64
@@ -41,11 +40,11 @@ func TestTheVarianceOfFewGroups(t *testing.T) {
 			t.Errorf("%s: %g with %g degrees of freedom, want %g with %g", name, sd, df, c.sd, c.df)
 		}
 	}
-	// Alike as far as anybody can tell: as much as a prior may be worth.
+	// Equal as far as the data can show: the largest degrees of freedom that a prior may have.
 	if sd, df := PriorVariance([]float64{4, 4, 4, 4}, []float64{9, 9, 9, 9}); df != mostPriorDF || math.Abs(sd-2) > 0.2 {
 		t.Errorf("four alike: %g with %g degrees of freedom, want about 2 with %d", sd, df, mostPriorDF)
 	}
-	// Unlike by orders of magnitude: next to nothing.
+	// Different by orders of magnitude: almost nothing.
 	if _, df := PriorVariance([]float64{1e-6, 1, 1e6, 1e3}, []float64{9, 9, 9, 9}); df > 0.5 {
 		t.Errorf("four unlike: %g degrees of freedom, want next to none", df)
 	}

@@ -1,9 +1,8 @@
-// Package stat is the arithmetic of the gate over plain []float64: quantiles
-// and fences, the chance of a value given a sample, and the correction for
-// asking many questions at once.
+// Package stat computes the gate's statistics over plain []float64: quantiles and fences, the
+// chance of a value given a sample, and the correction for many tests.
 //
-// It owns no policy and knows no metric. Distribution functions come from
-// gonum; here is only what gonum does not have.
+// It owns no policy and knows no metric. Distribution functions come from gonum; here is only what
+// gonum lacks.
 package stat
 
 import (
@@ -19,8 +18,8 @@ type Sample struct {
 	Weights []float64
 }
 
-// EffectiveN is Kish's effective sample size, (Σw)²/Σw²: the number of equally
-// weighted values that would tell as much.
+// EffectiveN returns Kish's effective sample size, (Σw)²/Σw²: the number of equally weighted values
+// with the same information.
 func (s Sample) EffectiveN() float64 {
 	if s.Weights == nil {
 		return float64(len(s.Values))
@@ -38,12 +37,11 @@ func (s Sample) EffectiveN() float64 {
 
 // Quantiles returns the sample's quantiles at each p in [0, 1].
 //
-// It is Hyndman and Fan's type 6 (position p(n+1), ends held), as in the
-// paper's worked example of section 5.3.3: of 448, 453, 450, 457, 430, 270 the
-// quartiles are 390 and 454. Weights generalise it: scaled to sum to the
-// effective sample size m, the k-th value in order, with weight v and
-// cumulated weight S, stands at (S - v/2 + 1/2)/(m+1), which for equal weights
-// is k/(n+1). Of an empty sample every quantile is NaN.
+// It is Hyndman and Fan's type 6 (position p(n+1), limited to the ends), as in the paper's worked
+// example of section 5.3.3: of 448, 453, 450, 457, 430, 270 the quartiles are 390 and 454. Weights
+// generalise it: scaled to sum to the effective sample size m, the k-th value in order, with weight
+// v and cumulative weight S, is at (S - v/2 + 1/2)/(m+1), which for equal weights is k/(n+1). The
+// quantiles of an empty sample are NaN.
 func (s Sample) Quantiles(ps ...float64) []float64 {
 	out := make([]float64, len(ps))
 	values, positions := s.ordered()
@@ -105,7 +103,7 @@ func interpolate(values, positions []float64, p float64) float64 {
 	return values[k-1] + (p-positions[k-1])/gap*(values[k]-values[k-1])
 }
 
-// Median is the middle of the values, NaN of none.
+// Median returns the median of the values, NaN for none.
 func Median(values []float64) float64 { return Sample{Values: values}.Quantiles(0.5)[0] }
 
 // Fences are quartiles and the limits beyond which a value is an outlier.
@@ -124,11 +122,11 @@ func (f Fences) widened(factor float64) Fences {
 	return f
 }
 
-// WekaFences are FencesOf by the quartiles of Weka's filter InterquartileRange: with half
-// and quarter the numbers of values divided by two and four and rounded down, the value in
-// order at quarter, counted from 0, where half is odd, and the middle of that and the next
-// where it is even; and the third quartile so from the largest value, one place up where
-// half is even. Of a single value both quartiles are it, where Weka fails.
+// WekaFences is FencesOf by the quartiles of Weka's filter InterquartileRange. With half and
+// quarter the number of values divided by two and four and rounded down, the first quartile is the
+// value in order at quarter, counted from 0, where half is odd, else the middle of that and the
+// next. The third quartile is the same from the largest value, one place up where half is even.
+// Both quartiles of a single value are that value, where Weka fails.
 func WekaFences(values []float64, factor float64) Fences {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

@@ -8,32 +8,30 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// RankTest is the outcome of a rank test. Less and Greater are its one-sided
-// chances: that values which differ by nothing but chance lie as far below
-// (above) as these. Both are 1 where there is nothing to test.
+// RankTest is the result of a rank test. Less and Greater are its one-sided chances: that values
+// which differ by chance only lie as far below (above) as these. Both are 1 where there is nothing
+// to test.
 type RankTest struct {
 	Less, Greater float64
-	// Least is the smallest chance that this test can find, either way, at these
-	// numbers of values and these ties: where it is above a level, nothing can be
-	// proven there.
+	// Least is the smallest chance that this test can reach, in either direction, with these
+	// numbers of values and ties: where it is above a level, nothing can be proven.
 	Least float64
-	// Exact says that the distribution was counted out, not approximated.
+	// Exact is set where the distribution was enumerated, not approximated.
 	Exact bool
 }
 
 var untested = RankTest{Less: 1, Greater: 1, Least: 1}
 
-// Up to these sizes the distributions are counted out, ties and all; beyond
-// them the normal approximation is good to the third digit.
+// Up to these sizes the distributions are enumerated, including ties; beyond them the normal
+// approximation is good to the third digit.
 const (
 	exactPairs  = 60 // differences of a signed-rank test
 	exactPooled = 40 // values of both samples of a rank-sum test
 )
 
-// SignedRank is Wilcoxon's signed-rank test of differences in pairs (Wilcoxon
-// 1945): the chance of these signs if each difference were as likely to lie
-// above zero as below. Differences of zero say nothing and are left out; equal
-// ones share their mean rank, and the distribution is that of these very ranks.
+// SignedRank is Wilcoxon's signed-rank test of differences in pairs (Wilcoxon 1945): the chance of
+// these signs if each difference were as likely to lie above zero as below. Differences of zero are
+// left out; equal ones share their mean rank, and the distribution is that of these ranks.
 func SignedRank(differences []float64) RankTest {
 	var sizes, signs []float64
 	for _, d := range differences {
@@ -66,7 +64,7 @@ func SignedRank(differences []float64) RankTest {
 	return exactTest(signedDistribution(ranks, total), above)
 }
 
-// untied reports whether no two of doubled ranks are equal, and so none is odd.
+// untied reports whether no two of doubled ranks are equal, so that none is odd.
 func untied(doubled []int) bool {
 	seen := make([]bool, len(doubled)+1)
 	for _, r := range doubled {
@@ -78,8 +76,8 @@ func untied(doubled []int) bool {
 	return true
 }
 
-// untiedSigned are the distributions of the sum of the ranks 1 to n that bear a plus, by
-// n, each worked out when it is first asked for.
+// untiedSigned are the distributions of the sum of the positive ranks of 1 to n, by n, each
+// computed on first use.
 var untiedSigned = func() (out [exactPairs + 1]func() []float64) {
 	for n := range out {
 		out[n] = sync.OnceValue(func() []float64 {
@@ -93,7 +91,7 @@ var untiedSigned = func() (out [exactPairs + 1]func() []float64) {
 	return out
 }()
 
-// signedDistribution is the chance of each sum of ranks that bear a plus.
+// signedDistribution returns the chance of each sum of positive ranks.
 func signedDistribution(ranks []int, total int) []float64 {
 	chance := make([]float64, total+1)
 	chance[0] = 1
@@ -110,9 +108,9 @@ func signedDistribution(ranks []int, total int) []float64 {
 	return chance
 }
 
-// MannWhitney is the rank-sum test of two samples (Mann and Whitney 1947):
-// Greater is the chance that ys lie as far above xs as they do if both came
-// from one distribution. Equal values share their mean rank.
+// MannWhitney is the rank-sum test of two samples (Mann and Whitney 1947): Greater is the chance
+// that ys lie as far above xs as they do if both came from one distribution. Equal values share
+// their mean rank.
 func MannWhitney(xs, ys []float64) RankTest {
 	if len(xs) == 0 || len(ys) == 0 {
 		return untested
@@ -128,7 +126,7 @@ func MannWhitney(xs, ys []float64) RankTest {
 	return exactTest(sumDistribution(ranks, len(ys)), sum)
 }
 
-// sumDistribution is the chance of each sum of n of the ranks.
+// sumDistribution returns the chance of each sum of n of the ranks.
 func sumDistribution(ranks []int, n int) []float64 {
 	total := 0
 	for _, r := range slices.Sorted(slices.Values(ranks))[len(ranks)-n:] {
@@ -159,13 +157,13 @@ func sumDistribution(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// Pair is two samples that are compared with each other.
+// Pair is two samples to compare.
 type Pair struct{ X, Y []float64 }
 
-// VanElteren is the rank-sum test over strata (van Elteren 1960): values are
-// ranked within each stratum, such as a device, and each stratum's rank sum
-// weighs one over its size plus one, which is the best weight where the shift
-// is the same in all. Normal approximation, with the variance corrected for ties.
+// VanElteren is the rank-sum test over strata (van Elteren 1960): values are ranked within each
+// stratum, such as a device, and each stratum's rank sum is weighted by one over its size plus one,
+// which is optimal where the shift is the same in all. It uses the normal approximation, with the
+// variance corrected for ties.
 func VanElteren(strata []Pair) RankTest {
 	sum, expected, variance, step := 0.0, 0.0, 0.0, math.Inf(1)
 	fewest, most := 0.0, 0.0
@@ -194,7 +192,7 @@ func VanElteren(strata []Pair) RankTest {
 	return normalTest(sum, expected, variance, step, fewest, most)
 }
 
-// halfSum is the sum of ranks that are given doubled.
+// halfSum returns half the sum of doubled ranks.
 func halfSum(doubled []int) float64 {
 	sum := 0
 	for _, r := range doubled {
@@ -203,9 +201,9 @@ func halfSum(doubled []int) float64 {
 	return float64(sum) / 2
 }
 
-// normalTest compares a statistic with its expectation. step is the distance of
-// two of its values, for the correction for continuity; fewest and most are its
-// smallest and its largest.
+// normalTest compares a statistic with its expectation. step is the distance between neighbouring
+// values of the statistic, for the continuity correction; fewest and most are its smallest and
+// largest values.
 func normalTest(statistic, expected, variance, step, fewest, most float64) RankTest {
 	if !(variance > 0) {
 		return untested
@@ -219,7 +217,7 @@ func normalTest(statistic, expected, variance, step, fewest, most float64) RankT
 	}
 }
 
-// exactTest reads both tails off a distribution.
+// exactTest reads both tails from a distribution.
 func exactTest(chance []float64, at int) RankTest {
 	t := RankTest{Exact: true}
 	for s, p := range chance {
@@ -231,7 +229,7 @@ func exactTest(chance []float64, at int) RankTest {
 		}
 	}
 	t.Less, t.Greater = min(1, t.Less), min(1, t.Greater)
-	// The ends are the rarest that there are; ties make them differ.
+	// The ends are the rarest values; ties make them differ.
 	positive := func(p float64) bool { return p > 0 }
 	first := slices.IndexFunc(chance, positive)
 	last := len(chance) - 1
@@ -242,8 +240,8 @@ func exactTest(chance []float64, at int) RankTest {
 	return t
 }
 
-// doubledRanks are twice the ranks of the values, so that the mean rank of two
-// equal ones is a whole number too.
+// doubledRanks returns twice the ranks of the values, so that the mean rank of two equal ones is a
+// whole number too.
 func doubledRanks(values []float64) []int {
 	order := ascending(values)
 	out := make([]int, len(values))
@@ -260,8 +258,8 @@ func doubledRanks(values []float64) []int {
 	return out
 }
 
-// CliffsDelta is how often a y lies above an x less how often below, from -1 to
-// 1 (Cliff 1993); 0 is no difference. Pairs are made within strata alone.
+// CliffsDelta returns how often a y lies above an x minus how often below, from -1 to 1 (Cliff
+// 1993); 0 is no difference. Pairs are only made within strata.
 func CliffsDelta(strata []Pair) float64 {
 	above, pairs := 0.0, 0.0
 	for _, p := range strata {
@@ -282,7 +280,7 @@ func CliffsDelta(strata []Pair) float64 {
 	return above / pairs
 }
 
-// Differences are those of values that stand side by side, Y less X, over all strata.
+// Differences returns those of paired values, Y minus X, over all strata.
 func Differences(strata []Pair) []float64 {
 	var out []float64
 	for _, p := range strata {

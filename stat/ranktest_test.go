@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// ranksThatSum gives the ranks up to n a sign, so that those with a minus sum to t.
+// ranksThatSum returns the ranks up to n with signs, so that the negative ones sum to t.
 func ranksThatSum(n, t int) []float64 {
 	ds := make([]float64, n)
 	for r := n; r >= 1; r-- {
@@ -39,13 +39,13 @@ func TestSignedRankAgreesWithTheTable(t *testing.T) {
 	near(t, "least p of ten", SignedRank(ranksThatSum(10, 8)).Least, 1.0/1024, 1e-12)
 }
 
-// samplesWith makes samples without ties of which y lies below x in u pairs.
+// samplesWith returns samples without ties in which y lies below x in u pairs.
 func samplesWith(m, n, u int) (xs, ys []float64) {
 	for i := range m {
 		xs = append(xs, float64(10*i))
 	}
 	for j := range n {
-		below := min(m, u) // of how many x this y lies below
+		below := min(m, u) // how many x this y lies below
 		u -= below
 		ys = append(ys, float64(10*(m-below))-5+float64(j)/float64(n+1))
 	}
@@ -64,8 +64,7 @@ func TestMannWhitneyAgreesWithTheTable(t *testing.T) {
 	near(t, "p of U = 4, five and five", MannWhitney(samplesWith(5, 5, 4)).Greater, 12.0/252, 1e-12)
 }
 
-// bruteSigned tries every choice of signs. least is the chance of the rarer of
-// the two ends.
+// bruteSigned tries every choice of signs. least is the chance of the rarer of the two ends.
 func bruteSigned(ds []float64) (less, greater, least float64) {
 	ranks, at := []float64{}, 0.0
 	for _, d := range ds {
@@ -100,8 +99,8 @@ func bruteSigned(ds []float64) (less, greater, least float64) {
 	return shares(sums, at)
 }
 
-// shares are the shares of the sums up to at and from at on, and that of the
-// rarer of the smallest and the largest.
+// shares returns the shares of the sums up to at and from at on, and that of the rarer of the
+// smallest and the largest.
 func shares(sums []float64, at float64) (less, greater, least float64) {
 	low, high := slices.Min(sums), slices.Max(sums)
 	share := func(in func(float64) bool) float64 {
@@ -148,7 +147,7 @@ func bruteSum(xs, ys []float64) (less, greater, least float64) {
 	return shares(sums, at)
 }
 
-func TestRankTestsAgreeWithCountingItOut(t *testing.T) {
+func TestRankTestsAgreeWithEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	few := func(n int) []float64 { // of few values, so that many are equal
 		out := make([]float64, n)
@@ -174,18 +173,18 @@ func TestRankTestsAgreeWithCountingItOut(t *testing.T) {
 	}
 }
 
-// Six runs held no wakelock at all: the three largest values are one way of 220,
-// the three smallest one of eleven. What was found can't be less than the least.
-func TestTheLeastChanceWhereOneEndIsTied(t *testing.T) {
+// Six runs held no wakelock at all: the three largest values are one way of 220, the three smallest
+// one of eleven. The result can't be below the least.
+func TestLeastChanceWithTies(t *testing.T) {
 	got := MannWhitney([]float64{0, 0, 0, 0, 0, 0, 1, 2, 3}, []float64{9, 10, 11})
 	near(t, "above", got.Greater, 1.0/220, 1e-12)
 	near(t, "least", got.Least, 1.0/220, 1e-12)
 	near(t, "least, below", MannWhitney([]float64{9, 9, 9, 8, 7}, []float64{1}).Least, 1.0/6, 1e-12)
 }
 
-// The approximation by strata, by hand: of (1 2 | 3), the rank of 3 is 3 where 2
-// is expected, with a variance of 2/3; of (5 | 4 6) the ranks sum to 4 as expected,
-// variance 2/3. Both weigh 1/4.
+// The approximation by strata, by hand: in (1 2 | 3) the rank of 3 is 3 where 2 is expected, with a
+// variance of 2/3; in (5 | 4 6) the ranks sum to 4 as expected, variance 2/3. Both have the weight
+// 1/4.
 func TestVanElterenByHand(t *testing.T) {
 	strata := []Pair{{[]float64{1, 2}, []float64{3}}, {[]float64{5}, []float64{4, 6}}}
 	sd := math.Sqrt((2.0/3 + 2.0/3) / 16)
@@ -194,21 +193,21 @@ func TestVanElterenByHand(t *testing.T) {
 	near(t, "above", got.Greater, above(0.25), 1e-12)
 	near(t, "below", got.Less, above(-0.25), 1e-12)
 	near(t, "least", got.Least, above(0.5), 1e-12) // 3 of 2, and 5 of 4
-	// With unequal strata: (1 2 3 4 | 0) weighs 1/6, its rank is 1 where 3 is
-	// expected, variance 2; and with (1 | 3) of weight 1/3, rank 2 of 1.5, variance 1/4.
+	// With unequal strata: (1 2 3 4 | 0) has the weight 1/6, its rank is 1 where 3 is expected,
+	// variance 2; and (1 | 3) the weight 1/3, rank 2 where 1.5 is expected, variance 1/4.
 	got = VanElteren([]Pair{{[]float64{1, 2, 3, 4}, []float64{0}}, {[]float64{1}, []float64{3}}})
 	sum, sd := -2.0/6+0.5/3, math.Sqrt(2.0/36+0.25/9)
 	near(t, "unequal, below", got.Less, distuv.UnitNormal.Survival((-sum-1.0/12)/sd), 1e-12)
 	near(t, "unequal, least", got.Least, distuv.UnitNormal.Survival((2.0/6+0.5/3-1.0/12)/sd), 1e-12)
-	// Ties at the low end bring the smallest sum nearer to what is expected: of
-	// (0 0 0 | 9) the rank is at most 4 and at least 2, where 2.5 is expected.
+	// Ties at the low end bring the smallest sum nearer to the expected one: in (0 0 0 | 9) the
+	// rank is at most 4 and at least 2, where 2.5 is expected.
 	got = VanElteren([]Pair{{[]float64{0, 0, 0}, []float64{9}}, {[]float64{0, 0, 0}, []float64{9}}})
 	near(t, "tied, the least is what was found", got.Least, got.Greater, 1e-12)
 }
 
-// Turned upside down, below is above: all that is better where more is better
-// rests on it.
-func TestBelowIsAboveTurnedRound(t *testing.T) {
+// Turned upside down, below is above: the better side of a metric of which more is better depends
+// on it.
+func TestRankTestsAreSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	draw := func(n int) (values, turned []float64) {
 		for range n {
@@ -234,9 +233,9 @@ func TestBelowIsAboveTurnedRound(t *testing.T) {
 	}
 }
 
-// One more pair than is counted out, against counting it out: the correction for
-// continuity is half of the distance of two sums.
-func TestTheApproximationOfManyPairs(t *testing.T) {
+// One more pair than is enumerated, compared with enumerating it: the continuity correction is half
+// the distance between two sums.
+func TestApproximationOfManyPairs(t *testing.T) {
 	const n = exactPairs + 1
 	ranks, total := make([]int, n), 0
 	for i := range ranks {
@@ -254,8 +253,8 @@ func TestTheApproximationOfManyPairs(t *testing.T) {
 	}
 }
 
-// Where the exact distribution ends the approximation takes over.
-func TestTheApproximationContinuesTheExactTest(t *testing.T) {
+// Where the exact distribution ends the approximation continues it.
+func TestApproximationContinuesExactTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 20 {
 		ds, xs, ys := make([]float64, exactPairs), make([]float64, exactPooled/2), make([]float64, exactPooled/2)
@@ -266,13 +265,13 @@ func TestTheApproximationContinuesTheExactTest(t *testing.T) {
 			xs[i], ys[i] = math.Round(4*rng.NormFloat64()), math.Round(4*rng.NormFloat64())+1
 		}
 		near(t, "rank sum", VanElteren([]Pair{{xs, ys}}).Greater, MannWhitney(xs, ys).Greater, 0.005)
-		more := append(append([]float64{}, ds...), 1e-9) // says almost nothing
+		more := append(append([]float64{}, ds...), 1e-9) // almost no information
 		near(t, "signed rank", SignedRank(more).Greater, SignedRank(ds).Greater, 0.01)
 	}
 }
 
-// A device that is slower than another on the whole must not look like a build
-// that is slower: 3 of one and 9 of the other, and the other way about.
+// A device that is slower than another overall must not look like a slower build: 3 on one and 9 on
+// the other, and the other way round.
 func TestStrataKeepDevicesApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	draw := func(n int, level float64) []float64 {
@@ -319,8 +318,8 @@ func TestCliffsDelta(t *testing.T) {
 	near(t, "of nothing", CliffsDelta(nil), 0, 0)
 }
 
-// A stratum that has values of one side alone says nothing, whatever its size.
-func TestStrataOfOneSideSayNothing(t *testing.T) {
+// A stratum with values of only one side is ignored, whatever its size.
+func TestStrataOfOneSideAreIgnored(t *testing.T) {
 	var xs, ys []float64
 	for i := range 30 {
 		xs, ys = append(xs, float64(i)), append(ys, float64(i)+4.5)
@@ -336,15 +335,15 @@ func TestStrataOfOneSideSayNothing(t *testing.T) {
 	}
 }
 
-// Of the four pairs of 1, 2 and 2, 2 two are above and two alike.
+// Of the four pairs of 1, 2 and 2, 2 two are above and two equal.
 func TestCliffsDeltaOfEqualValues(t *testing.T) {
 	if got := CliffsDelta([]Pair{{[]float64{1, 2}, []float64{2, 2}}}); got != 0.5 {
 		t.Errorf("%g, want 0.5", got)
 	}
 }
 
-// The shortcut for ranks without ties is the distribution that is counted out.
-func TestUntiedRanksAreCountedOnce(t *testing.T) {
+// The shortcut for ranks without ties equals the enumerated distribution.
+func TestUntiedRanks(t *testing.T) {
 	for n, p := range map[int]float64{1: 1.0 / 2, 5: 1.0 / 32, 12: 1.0 / 4096} {
 		var ds []float64
 		for i := range n {

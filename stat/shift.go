@@ -13,13 +13,13 @@ import (
 // and High are infinite where there are too few values for the level.
 type Shift struct{ Estimate, Low, High float64 }
 
-// mostValues bounds what pairs are made of: of more values, so many evenly
-// spaced order statistics stand in.
+// mostValues limits the values of which pairs are made: more are replaced by that many evenly
+// spaced order statistics.
 const mostValues = 500
 
-// PairedShift is the shift of differences in pairs: the median of the means of
-// all pairs of them (Walsh averages), each with itself too. The interval's
-// confidence is at least 1-alpha. Of no differences it is NaN.
+// PairedShift returns the shift of differences in pairs: the median of the means of all pairs of
+// them (Walsh averages), including each with itself. The interval's confidence is at least 1-alpha.
+// Without differences it is NaN.
 func PairedShift(differences []float64, alpha float64) Shift {
 	ds := thinned(differences)
 	if len(ds) == 0 {
@@ -43,8 +43,7 @@ func PairedShift(differences []float64, alpha float64) Shift {
 	return between(means, drop)
 }
 
-// lowest is how many of a statistic's smallest values have a chance of at most
-// p together.
+// lowest returns how many of a statistic's smallest values have a chance of at most p together.
 func lowest(chance []float64, p float64) int {
 	sum, n := 0.0, 0
 	for _, c := range chance {
@@ -56,8 +55,8 @@ func lowest(chance []float64, p float64) int {
 	return n
 }
 
-// between is the median of sorted values, and the interval from the drop-th value to
-// the drop-th from the end; infinite where there are too few values for one.
+// between returns the median of sorted values, and the interval from the drop-th value to the
+// drop-th from the end; infinite where there are too few values.
 func between(sorted []float64, drop int) Shift {
 	s := Shift{middleOf(sorted), math.Inf(-1), math.Inf(1)}
 	if drop >= 1 && drop <= len(sorted)/2 {
@@ -71,10 +70,9 @@ func middleOf(sorted []float64) float64 {
 	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
-// SampleShift is the shift of Y above X: the median of the differences of all
-// pairs of one and the other, made within strata alone, each weighted as
-// VanElteren weighs its stratum. The interval's confidence is about 1-alpha; at
-// least that for one small stratum. Of no pair it is NaN.
+// SampleShift returns the shift of Y above X: the median of the differences of all pairs within
+// strata, each weighted as VanElteren weights its stratum. The interval's confidence is about
+// 1-alpha; at least that for one small stratum. Without pairs it is NaN.
 func SampleShift(strata []Pair, alpha float64) Shift {
 	if len(strata) == 1 && len(strata[0].X)+len(strata[0].Y) <= exactPooled && len(strata[0].X)*len(strata[0].Y) > 0 {
 		return exactShift(strata[0], alpha)
@@ -113,8 +111,8 @@ func exactShift(p Pair, alpha float64) Shift {
 
 type weighted struct{ value, weight float64 }
 
-// weightedBetween is the weighted median, and the interval out to where the
-// weight beyond is half of all less reach.
+// weightedBetween returns the weighted median, and the interval out to where the weight beyond is
+// half of the total minus reach.
 func weightedBetween(ds []weighted, reach float64) Shift {
 	s := Shift{math.NaN(), math.Inf(-1), math.Inf(1)}
 	if len(ds) == 0 {
@@ -132,7 +130,7 @@ func weightedBetween(ds []weighted, reach float64) Shift {
 	return s
 }
 
-// weightedAt is the value at which the weight of all up to it reaches w.
+// weightedAt returns the value at which the cumulative weight reaches w.
 func weightedAt(ds []weighted, w float64) float64 {
 	const rounding = 1e-9
 	sum := 0.0
@@ -148,7 +146,7 @@ func weightedAt(ds []weighted, w float64) float64 {
 	return ds[len(ds)-1].value
 }
 
-// thinned are at most mostValues of the values, sorted and evenly chosen.
+// thinned returns at most mostValues of the values, sorted and evenly spaced.
 func thinned(values []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

@@ -14,7 +14,8 @@ func TestShiftByHand(t *testing.T) {
 	if s := PairedShift([]float64{1, 2, 3}, 0.05); !math.IsInf(s.Low, -1) || !math.IsInf(s.High, 1) {
 		t.Errorf("the 95 %% interval of three differences is %v, want none: at best it is of 75 %%", s)
 	}
-	// Six differences: the ends have a chance of 1/64 each, so that the interval is all of the means.
+	// Six differences: the ends have a chance of 1/64 each, so that the interval covers all of the
+	// means.
 	s := PairedShift([]float64{1, 2, 3, 4, 5, 6}, 0.05)
 	near(t, "low", s.Low, 1, 0)
 	near(t, "high", s.High, 6, 0)
@@ -24,8 +25,8 @@ func TestShiftByHand(t *testing.T) {
 }
 
 func TestIntervalsByHand(t *testing.T) {
-	// The nine smallest of the 55 means of two squares up to 100 may be left out:
-	// T ≤ 8 has a chance of 25/1024. Doubled they are 2 5 8 10 13 17 18 20 25.
+	// The nine smallest of the 55 means of two squares up to 100 may be left out: T ≤ 8 has a
+	// chance of 25/1024. Doubled they are 2 5 8 10 13 17 18 20 25.
 	s := PairedShift([]float64{1, 4, 9, 16, 25, 36, 49, 64, 81, 100}, 0.05)
 	near(t, "low of ten", s.Low, 12.5, 1e-12)
 	// Four and four: U = 0 is one way of 70, so that the ends are the smallest and
@@ -34,8 +35,8 @@ func TestIntervalsByHand(t *testing.T) {
 	s = SampleShift([]Pair{one}, 0.05)
 	near(t, "low of four and four", s.Low, 92, 1e-12)
 	near(t, "high of four and four", s.High, 189, 1e-12)
-	// Twice the same, by the normal approximation: of 32 differences the 16 in the
-	// middle, less and plus 1.96·√(2·16·9/12) = 9.6.
+	// The same twice, by the normal approximation: of 32 differences the 16 in the middle, minus
+	// and plus 1.96·√(2·16·9/12) = 9.6.
 	s = SampleShift([]Pair{one, one}, 0.05)
 	near(t, "estimate of two strata", s.Estimate, (119.0+142)/2, 1e-12)
 	near(t, "low of two strata", s.Low, 99, 1e-12)
@@ -49,8 +50,8 @@ func TestIntervalsByHand(t *testing.T) {
 	}
 }
 
-// An interval of 95 % holds the true shift 95 times of 100, whatever the shape
-// of the noise, and is not much wider than it has to be.
+// An interval of 95 % contains the true shift 95 times in 100, whatever the shape of the noise, and
+// is not much wider than necessary.
 func TestIntervalsCoverTheShift(t *testing.T) {
 	const trials, shift = 2000, 0.7
 	source := rand.NewPCG(11, 12)
@@ -79,7 +80,7 @@ func TestIntervalsCoverTheShift(t *testing.T) {
 				return SampleShift(strata, 0.05)
 			},
 		} {
-			source.Seed(11, 12) // the same draws, whatever came before
+			source.Seed(11, 12) // the same draws, whatever ran before
 			covered := 0
 			for range trials {
 				if s := make(); s.Low <= shift && shift <= s.High {

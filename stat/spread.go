@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// HodgesLehmann is the centre of the values: the median of the means of all pairs of
-// them, each with itself too (Hodges and Lehmann 1963). Fewer than 29 % of wild values
-// don't carry it away: one of four, and none of three. Of no values it is NaN.
+// HodgesLehmann returns the centre of the values: the median of the means of all pairs of them,
+// including each with itself (Hodges and Lehmann 1963). It resists up to 29 % of wild values: one
+// of four, and none of three. Without values it is NaN.
 func HodgesLehmann(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -25,11 +25,10 @@ func HodgesLehmann(values []float64) float64 {
 	return mean2(low, kth(pairs/2+1))
 }
 
-// mean2 is exact where both are alike, and doesn't overflow.
+// mean2 is exact where both are equal, and doesn't overflow.
 func mean2(a, b float64) float64 { return a/2 + b/2 }
 
-// meansUpTo counts the pairs of sorted values, each with itself too, whose mean is at
-// most x.
+// meansUpTo counts the pairs of sorted values, including each with itself, whose mean is at most x.
 func meansUpTo(sorted []float64, x float64) int {
 	n, j := 0, len(sorted)-1
 	for i, a := range sorted {
@@ -44,15 +43,15 @@ func meansUpTo(sorted []float64, x float64) int {
 	return n
 }
 
-// RobustSD is the standard deviation of the distribution that the values come from, if
-// that is normal but for a few wild ones. Its square is unbiased, so that squares of
-// several samples can be averaged.
+// RobustSD returns the standard deviation of the distribution of the values, if that is normal
+// except for a few wild ones. Its square is unbiased, so that squares of several samples can be
+// averaged.
 //
-// Of four or more values it is the estimate of Shamos (1976): the median of all
-// distances between two of them (of an even number the lower one), times a factor for
-// so many values. It bears one wild value of four, two of eight, nearly 29 % of many. Two
-// or three values can't tell which of them is wild, and carry HodgesLehmann away too;
-// theirs is the ordinary standard deviation (SD). Of fewer it is 0.
+// For four or more values it is the estimate of Shamos (1976): the median of all distances between
+// two of them (the lower one of an even number), times a factor for the number of values. It
+// resists one wild value of four, two of eight, nearly 29 % of many. Two or three values can't show
+// which of them is wild, which affects HodgesLehmann too; for these it is the ordinary standard
+// deviation (SD). For fewer it is 0.
 func RobustSD(values []float64) float64 {
 	n := len(values)
 	switch {
@@ -67,8 +66,8 @@ func RobustSD(values []float64) float64 {
 	return middle * shamosFactor(n)
 }
 
-// SD is the ordinary standard deviation, with one degree of freedom less than there are
-// values; 0 of fewer than two.
+// SD returns the ordinary standard deviation, with one degree of freedom less than there are
+// values; 0 for fewer than two.
 func SD(values []float64) float64 {
 	if len(values) < 2 {
 		return 0
@@ -96,9 +95,8 @@ func distancesUpTo(sorted []float64, x float64) int {
 	return n
 }
 
-// kthValue is the least number from low to high at which count reaches k. It halves
-// what lies between by the places of numbers in their order and so ends within 64 steps
-// at the number itself, whatever lies between.
+// kthValue returns the least number from low to high at which count reaches k. It bisects the
+// numbers by their place in the order of float64, and so ends within 64 steps at the number itself.
 func kthValue(low, high float64, k int, count func(float64) int) float64 {
 	from, to := place(low), place(high)
 	for from < to {
@@ -111,17 +109,16 @@ func kthValue(low, high float64, k int, count func(float64) int) float64 {
 	return number(to) + 0 // and 0, where -0 is found
 }
 
-// leastShamos is the least number of values of which one wild one is harmless.
+// leastShamos is the least number of values that resists one wild one.
 const leastShamos = 4
 
-// shamosFactors are by what the middle distance of 4 to 12 values of a normal
-// distribution has to be multiplied for its square to be the variance on average, from
-// 5,000,000 samples of each size (TestRobustSDIsUnbiased draws anew).
+// shamosFactors are the factors by which the median distance of 4 to 12 values of a normal
+// distribution has to be multiplied for its square to be the variance on average, from 5,000,000
+// samples of each size (TestRobustSDIsUnbiased draws new ones).
 var shamosFactors = [...]float64{1.0015, 0.9463, 0.8922, 0.9312, 0.9786, 0.9869, 0.9661, 0.9740, 0.9980}
 
-// shamosFactor goes on towards 1/(√2·Φ⁻¹(3/4)), that of endlessly many. Where the
-// number of distances is even the lower of the two in the middle counts, and so the
-// factor is a little larger.
+// shamosFactor converges to 1/(√2·Φ⁻¹(3/4)) for large n. Where the number of distances is even the
+// lower of the two in the middle counts, so that the factor is a little larger.
 func shamosFactor(n int) float64 {
 	if i := n - leastShamos; i < len(shamosFactors) {
 		return shamosFactors[i]
@@ -133,7 +130,7 @@ func shamosFactor(n int) float64 {
 	return endless * (1 - 0.75/float64(n))
 }
 
-// place numbers the float64s in their order.
+// place returns the index of x in the order of the float64s.
 func place(x float64) uint64 {
 	b := math.Float64bits(x)
 	if b>>63 == 1 {
@@ -142,7 +139,7 @@ func place(x float64) uint64 {
 	return b | 1<<63
 }
 
-// number is the float64 of that place.
+// number returns the float64 at that index.
 func number(place uint64) float64 {
 	if place>>63 == 1 {
 		return math.Float64frombits(place &^ (1 << 63))

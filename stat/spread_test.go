@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// By hand: of 1, 2 and 10 the means of pairs are 1, 1.5, 2, 5.5, 6 and 10, the distances
-// 1, 8 and 9.
-func TestTheCentreAndSpreadOfRepetitions(t *testing.T) {
+// By hand: for 1, 2 and 10 the means of pairs are 1, 1.5, 2, 5.5, 6 and 10, the distances 1, 8 and
+// 9.
+func TestCentreAndSpreadByHand(t *testing.T) {
 	for _, c := range []struct {
 		values     []float64
 		centre, sd float64
@@ -39,7 +39,7 @@ func TestTheCentreAndSpreadOfRepetitions(t *testing.T) {
 	}
 }
 
-// upTo are the numbers from 1 to n.
+// upTo returns the numbers from 1 to n.
 func upTo(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -48,7 +48,7 @@ func upTo(n int) []float64 {
 	return out
 }
 
-// A history pools squares of spreads: these have to be right on average, of any number of
+// A history pools squares of spreads: these have to be right on average, for any number of
 // repetitions.
 func TestRobustSDIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -69,8 +69,8 @@ func TestRobustSDIsUnbiased(t *testing.T) {
 	}
 }
 
-// The search by halves finds what sorting all pairs does.
-func TestPairsAreSearchedAsIfSorted(t *testing.T) {
+// The bisection finds the same as sorting all pairs.
+func TestBisectionAgreesWithSorting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 500 {
 		values := make([]float64, 4+rng.IntN(40))

@@ -13,8 +13,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Paper, section 5.3.3: T1..T5 with T6 inside.
-func TestFencesOfThePapersExample(t *testing.T) {
+// Paper, section 5.3.3: T1..T5 with T6 included.
+func TestFencesOfPaperExample(t *testing.T) {
 	f := FencesOf(Sample{Values: []float64{448, 453, 450, 457, 430, 270}}, 1.5)
 	near(t, "Q1", f.Q1, 390, 1e-9)
 	near(t, "Q3", f.Q3, 454, 1e-9)
@@ -54,15 +54,15 @@ func TestWeightsPullTheMedian(t *testing.T) {
 	near(t, "effective n", Sample{Values: []float64{1, 2}, Weights: []float64{3, 1}}.EffectiveN(), 1.6, 1e-12)
 }
 
-func TestMomentsLeaveOutTheFarOut(t *testing.T) {
+func TestMomentsLeaveOutOutliers(t *testing.T) {
 	m := MomentsOf(Sample{Values: []float64{9, 10, 11, 10, 9, 11, 10, 9, 11, 1000}})
 	near(t, "mean", m.Mean, 10, 1e-9)
 	// Nine values: three each of 9, 10 and 11; Σ(x-10)² = 6, over 8.
 	near(t, "sd", m.SD, math.Sqrt(6.0/8), 1e-9)
 }
 
-// Values of 1, 2 and 4, of which the last counts twice, are worth (1+1+2)²/(1+1+4) = 8/3:
-// their mean is 11/4, and the mean square about it 27/16.
+// Values of 1, 2 and 4, of which the last counts twice, are worth (1+1+2)²/(1+1+4) = 8/3: their
+// mean is 11/4, and the mean square about it 27/16.
 func TestMomentsOfWeightedValues(t *testing.T) {
 	m := MomentsOf(Sample{Values: []float64{1, 2, 4}, Weights: []float64{1, 1, 2}})
 	near(t, "mean", m.Mean, 2.75, 1e-12)
@@ -92,7 +92,7 @@ func TestTailIsStudents(t *testing.T) {
 	}
 }
 
-// A false alarm every twentieth time, no more: the promise that the gate rests on.
+// No more than one false alarm in twenty, which the gate relies on.
 func TestTailIsCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{5, 10, 40} {
@@ -113,7 +113,7 @@ func TestTailIsCalibrated(t *testing.T) {
 }
 
 func TestHolm(t *testing.T) {
-	// By hand: sorted 0.01·4, 0.02·3, 0.03·2, 0.04·1, held monotone.
+	// By hand: sorted 0.01·4, 0.02·3, 0.03·2, 0.04·1, kept monotone.
 	got := Holm([]float64{0.04, 0.01, 0.03, 0.02})
 	for i, want := range []float64{0.06, 0.04, 0.06, 0.06} {
 		near(t, "corrected p", got[i], want, 1e-12)
@@ -122,8 +122,8 @@ func TestHolm(t *testing.T) {
 	near(t, "beside what is no number", got[0], 0.002, 1e-12)
 	near(t, "what is no number", got[1], 1, 0)
 	for name, c := range map[string]struct{ ps, weights, want []float64 }{
-		// 0.02 over 1.5 is the least, times both weights; 0.02 over a half stands alone then, and
-		// is held monotone.
+		// 0.02 over 1.5 is the least, times both weights; then 0.02 over a half stands alone, and
+		// is kept monotone.
 		"alike but for their weights": {[]float64{0.02, 0.02}, []float64{0.5, 1.5}, []float64{0.04 / 1.5, 0.04 / 1.5}},
 		// 0.004 over 0.4 is a hundredth, times 1.9; 0.03 then stands alone.
 		"the lighter comes first": {[]float64{0.03, 0.004}, []float64{1.5, 0.4}, []float64{0.03, 0.019}},

@@ -8,28 +8,26 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Series are values in time. Times may be in any unit; there are as many as
-// values.
+// Series are values in time. Times may be in any unit; there are as many as values.
 type Series struct{ Times, Values []float64 }
 
-// Drift is what values changed by over time.
+// Drift is the change of values over time.
 type Drift struct {
-	// Slope is the change for each unit of time: the median of the slopes
-	// between all pairs of values of a series (Theil 1950, Sen 1968). Low and
-	// High bound it, and are infinite where there are too few values.
+	// Slope is the change per unit of time: the median of the slopes between all pairs of values of
+	// a series (Theil 1950, Sen 1968). Low and High are its interval, infinite where there are too
+	// few values.
 	Slope, Low, High float64
-	// Falling and Rising are the one-sided chances of so many pairs being in
-	// that order if time meant nothing (Mann 1945, Kendall); 1 of nothing.
+	// Falling and Rising are the one-sided chances of so many pairs being in that order if values
+	// did not depend on time (Mann 1945, Kendall); 1 without pairs.
 	Falling, Rising float64
 }
 
-// mostTimes bounds the values of one series: pairs are made of all of them, and
-// the newest tell most.
+// mostTimes limits the values of one series: all pairs are made, and the newest values matter most.
 const mostTimes = 200
 
-// DriftOf is the drift that all series have in common, such as one of each
-// device: pairs are made within a series alone. alpha is one less the
-// confidence of the interval. Of no pair at different times Slope is NaN.
+// DriftOf returns the drift that all series have in common, such as one of each device: pairs are
+// only made within a series. alpha is one minus the confidence of the interval. Without a pair at
+// different times Slope is NaN.
 func DriftOf(series []Series, alpha float64) Drift {
 	d := Drift{Slope: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Falling: 1, Rising: 1}
 	var slopes []float64
@@ -61,7 +59,7 @@ func DriftOf(series []Series, alpha float64) Drift {
 	return d
 }
 
-// InOrder is Falling and Rising of the drift of the series alone, for a tenth of its cost.
+// InOrder returns only Falling and Rising of the drift of the series, for a tenth of its cost.
 func InOrder(series []Series) (falling, rising float64) {
 	order, sd := orderOf(series)
 	if !(sd > 0) {
@@ -74,7 +72,8 @@ func inOrder(order, sd float64) (falling, rising float64) {
 	return distuv.UnitNormal.Survival((-order - 1) / sd), distuv.UnitNormal.Survival((order - 1) / sd)
 }
 
-// orderOf is Kendall's S of all series, and its standard deviation if time meant nothing.
+// orderOf returns Kendall's S of all series, and its standard deviation if values did not depend on
+// time.
 func orderOf(series []Series) (order, sd float64) {
 	variance := 0.0
 	for _, s := range series {
@@ -91,7 +90,7 @@ func orderOf(series []Series) (order, sd float64) {
 	return order, math.Sqrt(variance)
 }
 
-// newest are the series' last values in the order of time.
+// newest returns the series' last values in the order of time.
 func (s Series) newest() Series {
 	order := ascending(s.Times)
 	order = order[max(0, len(order)-mostTimes):]
@@ -102,8 +101,8 @@ func (s Series) newest() Series {
 	return out
 }
 
-// orderVariance is that of Kendall's S if time meant nothing, with values and
-// times that are equal taken into account (Kendall 1955).
+// orderVariance returns the variance of Kendall's S if values did not depend on time, corrected for
+// equal values and times (Kendall 1955).
 func (s Series) orderVariance() float64 {
 	n := float64(len(s.Values))
 	if n < 3 { // one pair, or none where the two are equal in time or value
@@ -125,7 +124,7 @@ func (s Series) orderVariance() float64 {
 	return all/18 + threes[0]*threes[1]/(9*n*(n-1)*(n-2)) + pairs[0]*pairs[1]/(2*n*(n-1))
 }
 
-// ties are the numbers of equal values, of those that are not alone.
+// ties returns the sizes of the groups of equal values.
 func ties(values []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	var out []float64

@@ -17,10 +17,10 @@ func TestDriftByHand(t *testing.T) {
 	near(t, "slope", d.Slope, 2, 1e-12)
 	// Five pairs rise and one falls: S = 4; its variance is 4·3·13/18.
 	near(t, "chance of rising so", d.Rising, distuv.UnitNormal.Survival(3/math.Sqrt(4*3*13/18.0)), 1e-12)
-	// Two devices on levels of their own, each rising by one a step.
+	// Two devices on levels of their own, each rising by one per step.
 	two := DriftOf([]Series{{[]float64{0, 1, 2}, []float64{1, 2, 3}}, {[]float64{0, 1, 2}, []float64{101, 102, 103}}}, 0.05)
 	near(t, "slope of two devices", two.Slope, 1, 1e-12)
-	// Turned upside down the chances change places.
+	// Turned upside down the chances are swapped.
 	down := DriftOf([]Series{{Times: []float64{0, 1, 2, 4}, Values: []float64{-1, -3, -2, -9}}}, 0.05)
 	near(t, "slope downwards", down.Slope, -2, 1e-12)
 	near(t, "chance of falling so", down.Falling, d.Rising, 1e-12)
@@ -32,9 +32,9 @@ func TestDriftByHand(t *testing.T) {
 	}
 }
 
-// The variance of the sum of orders, against every order of the values, with ties
-// in times and in values.
-func TestTheVarianceOfOrders(t *testing.T) {
+// The variance of the sum of orders, compared with every order of the values, with ties in times
+// and in values.
+func TestOrderVariance(t *testing.T) {
 	for _, s := range []Series{
 		{[]float64{1, 2}, []float64{7, 7}}, {[]float64{1, 1}, []float64{7, 8}}, {[]float64{1, 2}, []float64{7, 8}}, {[]float64{1}, []float64{1}},
 		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}}, {[]float64{1, 2, 3, 4, 5}, []float64{3, 3, 5, 3, 5}},
@@ -68,8 +68,8 @@ func permute(values []float64, from int, each func([]float64)) {
 	}
 }
 
-// Devices of which no pair can be made say nothing of the one that creeps.
-func TestDevicesWithoutAPairChangeNothing(t *testing.T) {
+// Devices without a pair do not affect the one that drifts.
+func TestDriftIgnoresDevicesWithoutPairs(t *testing.T) {
 	series := []Series{{Times: []float64{0, 1, 2, 3, 4, 5}, Values: []float64{1, 2, 3, 4, 5, 6}}}
 	alone := DriftOf(series, 0.05)
 	for range 20 {
@@ -78,8 +78,8 @@ func TestDevicesWithoutAPairChangeNothing(t *testing.T) {
 	near(t, "chance of rising", DriftOf(series, 0.05).Rising, alone.Rising, 1e-12)
 }
 
-// Values that do not drift are said to in at most the share that alpha allows,
-// and the interval holds the true slope.
+// Values without a drift are reported to drift in at most the share that alpha allows, and the
+// interval contains the true slope.
 func TestDriftIsCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	const trials, slope = 4000, 0.3
@@ -110,8 +110,8 @@ func TestDriftIsCalibrated(t *testing.T) {
 	}
 }
 
-// Of four values that rise all six pairs do: S is 6 with the variance 4·3·13/18.
-func TestWhetherSeriesAreInOrder(t *testing.T) {
+// For four rising values all six pairs rise: S is 6 with the variance 4·3·13/18.
+func TestInOrder(t *testing.T) {
 	four := []float64{0, 1, 2, 3}
 	falling, rising := InOrder([]Series{{Times: four, Values: []float64{1, 2, 5, 9}}})
 	near(t, "rising", rising, distuv.UnitNormal.Survival(5/math.Sqrt(26.0/3)), 1e-12)

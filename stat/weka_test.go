@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The quartiles of Weka's InterquartileRange, worked out by hand: of the paper's example
-// 430 and 453 (half is 3, quarter 1), of an even half the middle of two values.
+// The quartiles of Weka's InterquartileRange, worked out by hand: for the paper's example 430 and
+// 453 (half is 3, quarter 1), for an even half the middle of two values.
 func TestWekaFencesByHand(t *testing.T) {
 	for _, c := range []struct {
 		values []float64

@@ -40,8 +40,8 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// TestWorkTreeIsLeftAlone uses a remote of the user's repository by its name,
-// from a subfolder, and with variables set as in a git hook.
+// TestWorkTreeIsLeftAlone uses a remote of the user's repository by its name, from a subfolder, and
+// with variables set as in a git hook.
 func TestWorkTreeIsLeftAlone(t *testing.T) {
 	remote := newRemote(t)
 	dir := filepath.Join(t.TempDir(), "app")
@@ -82,8 +82,8 @@ func TestWorkTreeIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestCredentials: the header that a CI checkout leaves in the repository's
-// configuration reaches the server, and no secret reaches an error.
+// The header that a CI checkout leaves in the repository's configuration reaches the server, and no
+// secret reaches an error.
 func TestCredentials(t *testing.T) {
 	newRemote(t) // skips without git
 	var mu sync.Mutex
@@ -128,7 +128,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestProtocolsAreLimited: an address can't make git run a program.
+// An address can't make git run a program.
 func TestProtocolsAreLimited(t *testing.T) {
 	newRemote(t)
 	mark := filepath.Join(t.TempDir(), "ran")
@@ -143,8 +143,8 @@ func TestProtocolsAreLimited(t *testing.T) {
 	}
 }
 
-// TestPushIsRefused: a remote that takes no push ends the attempt with what it
-// says and what can be done, not with endless trying.
+// A remote that rejects the push ends the attempt with its message and advice, without endless
+// retries.
 func TestPushIsRefused(t *testing.T) {
 	remote := newRemote(t)
 	hook := filepath.Join(remote, "hooks", "pre-receive")

@@ -71,7 +71,7 @@ func newNamedRun(r run.Run) (namedRun, error) {
 	return namedRun{r, digest, line}, err
 }
 
-// unknown are those of the runs that the index does not hold, each once.
+// unknown returns the runs that the index lacks, each once.
 func (w *work) unknown(ctx context.Context, runs []namedRun) ([]namedRun, error) {
 	var fresh []namedRun
 	var ids []string
@@ -95,10 +95,10 @@ func (w *work) unknown(ctx context.Context, runs []namedRun) ([]namedRun, error)
 	return fresh, nil
 }
 
-// maxAsked is how many ids are asked for in one question.
+// maxAsked is how many ids are in one query.
 const maxAsked = 1_000
 
-// digestsOf are the digests of those of the runs that the index holds, by id.
+// digestsOf returns the digests of the runs in the index, by id.
 func (w *work) digestsOf(ctx context.Context, ids []string) (map[string]string, error) {
 	there, err := w.listed(ctx, ids)
 	out := make(map[string]string, len(there))
@@ -108,7 +108,7 @@ func (w *work) digestsOf(ctx context.Context, ids []string) (map[string]string, 
 	return out, err
 }
 
-// listed are those of the runs that the index holds, by id.
+// listed returns the entries of the runs in the index, by id.
 func (w *work) listed(ctx context.Context, ids []string) (map[string]baseline.Entry, error) {
 	out := map[string]baseline.Entry{}
 	for some := range slices.Chunk(ids, maxAsked) {

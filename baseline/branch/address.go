@@ -25,7 +25,7 @@ const (
 // Scheme begins the address of a history on a branch.
 const Scheme = "branch:"
 
-// Kind is how branches keep histories.
+// Kind is the kind of stores on git branches.
 var Kind = baseline.Kind{
 	Schemes: []string{Scheme}, Form: Scheme + "REMOTE#BRANCH",
 	Open: func(ctx context.Context, address string, o baseline.Opening) (baseline.Store, error) {
@@ -46,12 +46,12 @@ var Kind = baseline.Kind{
 
 // Address names a branch of a remote.
 type Address struct {
-	Remote string // a remote of the user's repository, or what git clone takes
+	Remote string // a remote of the user's repository, or an argument of git clone
 	Branch string
 }
 
-// ParseAddress reads branch:REMOTE#BRANCH. Either may be left out: the remote is
-// then origin, and the branch apkgate-history.
+// ParseAddress parses branch:REMOTE#BRANCH. Either may be left out: the remote is then origin, and
+// the branch apkgate-history.
 func ParseAddress(s string) (Address, error) {
 	rest, ok := strings.CutPrefix(s, Scheme)
 	if !ok {
@@ -59,7 +59,7 @@ func ParseAddress(s string) (Address, error) {
 	}
 	a := Address{Remote: rest}
 	if i := strings.LastIndexByte(rest, '#'); i >= 0 {
-		a.Remote, a.Branch = rest[:i], strings.TrimPrefix(rest[i+1:], "refs/heads/") // it may be named in full
+		a.Remote, a.Branch = rest[:i], strings.TrimPrefix(rest[i+1:], "refs/heads/") // it may be a full reference
 		if a.Branch == "" {
 			return Address{}, errors.New("the history's address ends in #, want the name of a branch after it, or no #")
 		}
@@ -73,7 +73,7 @@ func ParseAddress(s string) (Address, error) {
 	return a, a.check()
 }
 
-// maxName bounds the names of remotes and branches.
+// maxName limits the names of remotes and branches.
 const maxName = 1000
 
 var (
@@ -93,7 +93,7 @@ func (a Address) check() error {
 	return nil
 }
 
-// String is the address without a password.
+// String returns the address without a password.
 func (a Address) String() string { return Scheme + shown(a.Remote) + "#" + a.Branch }
 
 // found is a remote with what git needs to reach it.
@@ -102,12 +102,12 @@ type found struct {
 	access []setting
 }
 
-// access are the settings of a user's repository that say how to reach remotes:
-// a CI job's checkout keeps its token there.
+// access matches the settings of a user's repository for reaching remotes: a CI job's checkout
+// keeps its token there.
 var access = regexp.MustCompile(`^(http|credential|core\.sshcommand|ssh|url)(\.|$)`)
 
-// findRemote looks the remote up in the repository around workDir. Without such
-// a remote there, it is a URL or a folder.
+// findRemote looks up the remote in the repository around workDir. If it is not there, it is a URL
+// or a folder.
 func findRemote(ctx context.Context, env []string, workDir, remote string) (found, error) {
 	url, err := userGit(ctx, env, workDir, "remote", "get-url", "--end-of-options", remote)
 	if err != nil {
@@ -131,8 +131,8 @@ func findRemote(ctx context.Context, env []string, workDir, remote string) (foun
 	return found{url: url, access: localAccess(ctx, env, workDir)}, nil
 }
 
-// isPath reports whether the address is a relative path: no scheme, and no
-// host:path either (git-clone(1), "Git URLs").
+// isPath reports whether the address is a relative path: neither a scheme nor host:path
+// (git-clone(1), "Git URLs").
 func isPath(address string) bool {
 	if filepath.IsAbs(address) {
 		return false
@@ -141,8 +141,8 @@ func isPath(address string) bool {
 	return colon < 0 || slash >= 0 && slash < colon
 }
 
-// localAccess reads how the user's repository reaches its remotes. What the user
-// has set for all repositories, git reads by itself.
+// localAccess reads how the user's repository reaches its remotes. Git itself reads the user's
+// global settings.
 func localAccess(ctx context.Context, env []string, workDir string) []setting {
 	out, err := userGit(ctx, env, workDir, "config", "--local", "--includes", "--null", "--list")
 	if err != nil {
@@ -158,7 +158,7 @@ func localAccess(ctx context.Context, env []string, workDir string) []setting {
 	return settings
 }
 
-// userGit asks git about the user's repository; it changes nothing there.
+// userGit queries git about the user's repository, without changing it.
 func userGit(ctx context.Context, env []string, workDir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = workDir
@@ -167,7 +167,7 @@ func userGit(ctx context.Context, env []string, workDir string, args ...string) 
 	return string(bytes.TrimRight(out, "\r\n")), err
 }
 
-// copyName is the name of the folder that holds the local copy of a branch.
+// copyName returns the name of the folder with the local copy of a branch.
 func copyName(url, branch string) string {
 	sum := sha256.Sum256([]byte(url + "\x00" + branch))
 	return hex.EncodeToString(sum[:12])

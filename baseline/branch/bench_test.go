@@ -32,7 +32,7 @@ func fillBranch(b *testing.B, s baseline.Store, n, together int) {
 	}
 }
 
-// size is how many bytes the files in the folder have.
+// size returns the bytes of the files in the folder.
 func size(b *testing.B, dir string) (total int64) {
 	b.Helper()
 	err := filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
@@ -49,8 +49,8 @@ func size(b *testing.B, dir string) (total int64) {
 	return total
 }
 
-// BenchmarkGrowth tells by how much a remote grows with 1,000 runs in 25 writings
-// of 40: as pushed, once the remote has packed them, and after a compaction.
+// BenchmarkGrowth reports how much a remote grows with 1,000 runs in 25 pushes of 40: as pushed,
+// once the remote has packed them, and after a compaction.
 func BenchmarkGrowth(b *testing.B) {
 	for b.Loop() {
 		remote := newRemote(b)

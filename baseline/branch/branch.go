@@ -1,19 +1,16 @@
-// Package branch keeps a history on an orphan branch of a git repository, where
-// a team shares it without a server: compressed files that never change, one or
-// more for each writing.
+// Package branch stores a history on an orphan branch of a git repository, where a team shares it
+// without a server: compressed files that never change, one or more for each push.
 //
-// It owns the branch's layout (docs/format/branch.md), how writers that push at
-// the same time come together, and a local copy: a private bare repository and
-// an index in SQLite, which answers every question. It does not touch the user's
-// work tree or index, and it asks for no password: git reaches the remote the
-// way it is set up, or not at all.
+// It owns the branch's layout (docs/format/branch.md), how concurrent writers are merged, and a
+// local copy: a private bare repository and an index in SQLite, which answers every query. It does
+// not touch the user's work tree or index, and never asks for a password: git reaches the remote as
+// configured, or not at all.
 //
-// It takes a stand: the branch is the truth, and a run is acknowledged when the
-// remote has it. The local copy can be removed at any time. A branch that holds
-// something else is never written to, and a file on it that can't be read is
-// told by Verify and hides no other.
+// The branch is authoritative, and a run is acknowledged when the remote has it. The local copy can
+// be removed at any time. A branch with other content is never written to, and an unreadable file
+// on it is reported by Verify and hides no other.
 //
-// It has more files than other packages: each thing that is done to a branch has one.
+// It has more files than other packages: each operation on a branch has one.
 package branch
 
 import (
@@ -31,23 +28,22 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite"
 )
 
-// Options are what can be changed about a store. Dir is needed.
+// Options are the options of a store. Dir is required.
 type Options struct {
-	// Dir is the folder of the local copy. Copies of several branches lie in it
-	// side by side.
+	// Dir is the folder of the local copy. Several branches can have their copies in it.
 	Dir string
-	// WorkDir is a folder of the user's repository, whose remotes an address may
-	// name; "": the current one.
+	// WorkDir is a folder of the user's repository, whose remotes an address may name; "": the
+	// current one.
 	WorkDir string
-	// Env is the environment that git gets; nil: the process's own.
+	// Env is git's environment; nil: that of the process.
 	Env []string
 	// ReadOnly never writes to the remote.
 	ReadOnly bool
-	// Wait is how long to go on trying while others write; 0: five minutes.
+	// Wait is how long to retry while others write; 0: five minutes.
 	Wait time.Duration
-	// Silence is for how long the remote may say nothing; 0: a minute.
+	// Silence is the timeout of a remote that does not answer; 0: a minute.
 	Silence time.Duration
-	// Waiting is told of a remote that is waited for, and why; nil: nobody.
+	// Waiting is called while the remote is waited for, with the reason; nil: never.
 	Waiting func(what string, why error)
 	// Now dates runs, marks and commits; nil: time.Now.
 	Now func() time.Time
@@ -60,23 +56,22 @@ type Store struct {
 	options Options
 	repo    repository
 	state   *sql.DB
-	working sync.Mutex // held by what works on the copy
+	working sync.Mutex // held while the copy is used
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the following fields
 	index      *sqlite.Store
 	generation int
 	retired    []*sqlite.Store
 	garbage    []string          // indexes to be removed
-	damage     []baseline.Damage // what can't be read of the branch
+	damage     []baseline.Damage // what is unreadable on the branch
 }
 
 var _ baseline.Store = (*Store)(nil)
 
-// Open opens the history at the address and brings the local copy up to date. A
-// branch that is not there yet is made by the first run that is added.
+// Open opens the history at the address and updates the local copy. A branch that does not exist is
+// created by the first run that is added.
 //
-// What is read is the history as it was when it was opened, last written to or
-// last synchronised.
+// Reads return the history as of when it was opened, last written to or last synchronized.
 func Open(ctx context.Context, a Address, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -130,12 +125,12 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// Sync brings the local copy up to date with the branch.
+// Sync updates the local copy from the branch.
 func (s *Store) Sync(ctx context.Context) error {
 	return s.alone(ctx, func(w *work) error { return w.sync(ctx) })
 }
 
-// wrap says what was being done to which history.
+// wrap adds what was being done, and the history, to an error.
 func (s *Store) wrap(doing string, err error) error {
 	return fmt.Errorf("%s history %s: %w", doing, s.address, err)
 }
@@ -145,7 +140,7 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 	return s.current().Get(ctx, id)
 }
 
-// List implements baseline.Store. AddedAt is when this copy learnt of a run.
+// List implements baseline.Store. AddedAt is when this copy received a run.
 func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
 	return s.entries(ctx, func(index *sqlite.Store) iter.Seq2[baseline.Entry, error] { return index.List(ctx, f) })
 }
@@ -155,7 +150,7 @@ func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baselin
 	return s.entries(ctx, func(index *sqlite.Store) iter.Seq2[baseline.Entry, error] { return index.Export(ctx, f) })
 }
 
-// Close frees the local copy. It waits for what is being written.
+// Close releases the local copy. It waits for ongoing writes.
 func (s *Store) Close() error {
 	s.working.Lock()
 	defer s.working.Unlock()

@@ -16,10 +16,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestMain keeps git from reading the configuration of whoever runs the tests, and
-// from waiting for the disk: that makes a difference where the computer loses its
-// power, and the tests end no more than processes. Where they run in a repository's
-// hook, git is not to work on that.
+// TestMain keeps git from reading the user's configuration, and from syncing to disk, which only
+// matters where the computer loses power. Where the tests run in a repository's hook, git must not
+// use that repository.
 func TestMain(m *testing.M) {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "GIT_") {
@@ -38,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// git runs git in the folder and returns what it prints.
+// git runs git in the folder and returns its output.
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -51,7 +50,7 @@ func git(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newRemote is an empty bare repository.
+// newRemote returns an empty bare repository.
 func newRemote(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -82,7 +81,7 @@ func TestSuite(t *testing.T) {
 	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, newRemote(t)) })
 }
 
-// newRun is a complete run of one iteration.
+// newRun returns a complete run of one iteration.
 func newRun(id string, frames float64) run.Run {
 	return run.Run{
 		Format: run.Format, ID: id, Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), App: run.App{Package: "org.example.mail"},

@@ -11,8 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// renew makes the index anew from the branch: it is a copy, and what is wrong with
-// it is no loss.
+// renew rebuilds the index from the branch: it is a copy, and damage to it loses nothing.
 func (s *Store) renew(ctx context.Context) error {
 	return s.alone(ctx, func(w *work) error {
 		if err := w.startOver(ctx); err != nil {
@@ -23,12 +22,12 @@ func (s *Store) renew(ctx context.Context) error {
 	})
 }
 
-// isDamage reports whether the error is of an index that can be made anew.
+// isDamage reports whether the error is of an index that can be rebuilt.
 func isDamage(err error) bool {
 	return errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory)
 }
 
-// noteDamage remembers what can't be read of the branch.
+// noteDamage records what is unreadable on the branch.
 func (w *work) noteDamage(ctx context.Context) error {
 	known, err := w.known(ctx)
 	if err != nil {
@@ -46,15 +45,15 @@ func (w *work) noteDamage(ctx context.Context) error {
 	return nil
 }
 
-// damaged is what can't be read of the branch.
+// damaged returns what is unreadable on the branch.
 func (s *Store) damaged() []baseline.Damage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.damage
 }
 
-// entries are the index's, after what is damaged on the branch. A run that is
-// damaged in the index alone comes from one that is made anew.
+// entries returns the damage of the branch, then the index's entries. A run that is damaged only in
+// the index comes from a rebuilt one.
 func (s *Store) entries(ctx context.Context, read func(*sqlite.Store) iter.Seq2[baseline.Entry, error]) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		for _, d := range s.damaged() {
@@ -80,7 +79,7 @@ func (s *Store) entries(ctx context.Context, read func(*sqlite.Store) iter.Seq2[
 	}
 }
 
-// damageError is what is wrong with a file of the branch, as an error.
+// damageError returns the damage of a file on the branch as an error.
 func damageError(d baseline.Damage) error {
 	return &baseline.Error{
 		Err:    fmt.Errorf("%w: %s", baseline.ErrDamaged, d.Problem),

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// saved are the runs that the store exports, and what it tells of the others.
+// saved returns the runs that the store exports, and its errors for the others.
 func saved(t *testing.T, s baseline.Store) (runs map[string]run.Run, told []string) {
 	t.Helper()
 	runs = map[string]run.Run{}
@@ -35,8 +35,8 @@ func saved(t *testing.T, s baseline.Store) (runs map[string]run.Run, told []stri
 	return runs, told
 }
 
-// TestDamagedCopyIsMadeAnew flips bits of the local copy. The branch has all runs, so
-// that every answer is what it was.
+// TestDamagedCopyIsMadeAnew flips bits of the local copy. The branch has all runs, so that every
+// answer is unchanged.
 func TestDamagedCopyIsMadeAnew(t *testing.T) {
 	remote, dir := newRemote(t), t.TempDir()
 	s := openIn(t, dir, remote)
@@ -94,9 +94,8 @@ func TestDamagedCopyIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestDamagedSegmentIsTold changes a digit in a file of the branch. Of its runs those
-// are saved that their own names vouch for; all others are, and every answer says
-// that something is missing.
+// A digit in a file of the branch is changed. Of its runs those are saved that match their own
+// names; all others are too, and every answer reports that something is missing.
 func TestDamagedSegmentIsTold(t *testing.T) {
 	remote := newRemote(t)
 	first := open(t, remote)
@@ -157,8 +156,8 @@ func TestDamagedSegmentIsTold(t *testing.T) {
 	}
 }
 
-// TestAHalfMadeCopyIsMadeAnew takes away what git init had not made yet where it was
-// killed: it makes refs first, then HEAD, then config, then objects.
+// A copy is rebuilt that lacks what git init had not created when it was killed: it creates refs
+// first, then HEAD, config and objects.
 func TestAHalfMadeCopyIsMadeAnew(t *testing.T) {
 	made := []string{"refs", "HEAD", "config", "objects/pack", "objects/info"}
 	for i := range made {

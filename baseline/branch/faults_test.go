@@ -17,13 +17,13 @@ import (
 	"github.com/apkgate/apkgate/baseline/storetest"
 )
 
-// For how long the stores of these tests wait for a silent remote, and for others.
+// The timeouts of the stores of these tests for a silent remote, and for others.
 const (
 	silence  = 2 * time.Second
 	patience = 6 * time.Second
 )
 
-// behindProxy is a history on a branch that git's own HTTP server has, behind a proxy.
+// behindProxy returns a history on a branch of git's own HTTP server, behind a proxy.
 func behindProxy(t *testing.T) *storetest.Faulty {
 	t.Helper()
 	root := t.TempDir()
@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// lockRef leaves the branch locked on the remote, as a git that was killed does.
+// lockRef leaves the branch locked on the remote, as a killed git does.
 func lockRef(t *testing.T, f *storetest.Faulty) func() {
 	lock := filepath.Join(f.At, "remote", "refs", "heads", "history.lock")
 	if err := os.WriteFile(lock, nil, 0o644); err != nil {
@@ -97,7 +97,7 @@ func hangPushes(t *testing.T, f *storetest.Faulty) func() {
 	return func() { os.Remove(hook) }
 }
 
-// lockCopy is another process that works on the local copy and was stopped.
+// lockCopy is another process that uses the local copy and was stopped.
 func lockCopy(t *testing.T, f *storetest.Faulty) func() {
 	found, err := filepath.Glob(filepath.Join(f.At, "copies", "*", "state.db"))
 	if err != nil || len(found) != 1 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzMarks: a mark that is read can be written and read again, and comes back
-// the same; nothing else is more than an error of one line.
+// FuzzMarks: a mark that can be read can be written and read again unchanged; everything else is an
+// error of one line.
 func FuzzMarks(f *testing.F) {
 	digest := strings.Repeat("0a", 32)
 	f.Add([]byte(`{"format":"apkgate.mark/1","run":"a","digest":"` + digest + `","state":"accepted","at":"2026-01-01T00:00:00Z"}`))

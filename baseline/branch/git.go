@@ -31,22 +31,21 @@ type repository struct {
 	env    []string
 	guard  *os.File // inherited by each git, see takeGuard; nil where there is none
 
-	silence time.Duration                // for how long the remote may say nothing
-	waiting func(what string, why error) // is told of a silent remote; nil: nobody
+	silence time.Duration                // how long the remote may be silent
+	waiting func(what string, why error) // is called for a silent remote; nil: never
 }
 
 // Names inside the private repository.
 const (
 	remoteName = "history"
-	tipRef     = "refs/apkgate/tip" // what was fetched last
-	newRef     = "refs/apkgate/new" // what is to be pushed
+	tipRef     = "refs/apkgate/tip" // the last fetched commit
+	newRef     = "refs/apkgate/new" // the commit to push
 )
 
-// maxStderr is how much of what git says is kept for an error.
+// maxStderr is how many bytes of git's messages are kept for an error.
 const maxStderr = 4 << 10
 
-// redirecting are variables by which git would work on another repository than
-// ours.
+// redirecting are variables that would make git work on another repository.
 var redirecting = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 	"GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_QUARANTINE_PATH",
@@ -64,8 +63,8 @@ func without(env []string, names []string) []string {
 // setting is one key of git's configuration.
 type setting struct{ key, value string }
 
-// withSettings adds the settings to the environment's own (git-config(1),
-// GIT_CONFIG_COUNT): they appear on no command line and in no file.
+// withSettings adds the settings to the environment's own (git-config(1), GIT_CONFIG_COUNT): they
+// appear on no command line and in no file.
 func withSettings(env []string, settings []setting) []string {
 	count := 0
 	for _, v := range env {
@@ -80,7 +79,7 @@ func withSettings(env []string, settings []setting) []string {
 	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", count+len(settings)))
 }
 
-// gitEnv is the environment in which git works on the private repository.
+// gitEnv returns the environment for git in the private repository.
 func gitEnv(env []string, dir, address string, access []setting) []string {
 	env = without(env, redirecting)
 	if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "GIT_ALLOW_PROTOCOL=") }) {
@@ -99,10 +98,10 @@ func gitEnv(env []string, dir, address string, access []setting) []string {
 	}...))
 }
 
-// gitError is a git command that did not succeed.
+// gitError is the error of a git command.
 type gitError struct {
 	verb   string
-	status int // of the process; -1 where it did not end by itself
+	status int // of the process; -1 if it was killed
 	stderr string
 	err    error
 }
@@ -134,9 +133,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run runs git with the arguments, whose first is its verb. Standard input is in
-// (nil: nothing), and each reads standard output; where it returns an error, git
-// is stopped.
+// run runs git with the arguments, the first of which is its verb. Standard input is in (nil:
+// nothing), and each reads standard output; if it returns an error, git is stopped.
 func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader) error, args ...string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -150,7 +148,7 @@ func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader)
 	defer watched.stop()
 	stderr := tail{heard: func() { watched.heard(r.silence) }}
 	cmd.Stderr = &stderr
-	// A git that is asked to end removes its lock files.
+	// A git that is terminated removes its lock files.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.StdoutPipe()
@@ -167,7 +165,7 @@ func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader)
 		_, readErr = io.Copy(io.Discard, out)
 	}
 	err = cmd.Wait()
-	early := errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) // then git's own words say why
+	early := errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) // then git's message contains the reason
 	switch {
 	case readErr == nil && err == nil:
 		return nil
@@ -178,7 +176,7 @@ func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader)
 	return &gitError{verb: args[0], status: cmd.ProcessState.ExitCode(), stderr: r.redact(string(stderr.data)), err: r.ended(ctx, readErr, err)}
 }
 
-// ended is why a git did not come to a good end.
+// ended returns the reason why git failed.
 func (r *repository) ended(ctx context.Context, errs ...error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
 		return cause
@@ -186,7 +184,7 @@ func (r *repository) ended(ctx context.Context, errs ...error) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// output is what git prints, without the space around it; at most limit bytes.
+// output returns git's output without surrounding space; at most limit bytes.
 func (r *repository) output(ctx context.Context, limit int64, in io.Reader, args ...string) (string, error) {
 	var out []byte
 	err := r.run(ctx, in, func(stdout io.Reader) (err error) {
@@ -209,8 +207,8 @@ func noGit(err error) error {
 	}
 }
 
-// redact makes what git said fit to be shown: one line, no control characters,
-// and nothing of the password that an address may hold.
+// redact makes git's messages safe to show: one line, no control characters, and no part of the
+// password that an address may contain.
 func (r *repository) redact(text string) string {
 	for _, secret := range secrets(r.url) {
 		text = strings.ReplaceAll(text, secret, "xxxxx")
@@ -231,11 +229,11 @@ func (r *repository) redact(text string) string {
 	return prose.Clip(strings.Join(lines, "; "), maxShown)
 }
 
-// maxShown is how many characters of what git says are shown.
+// maxShown is how many characters of git's messages are shown.
 const maxShown = 600
 
-// secrets are what of an address nobody should see: a password, and over HTTP the
-// user too, since tokens are given that way.
+// secrets returns the secret parts of an address: a password, and over HTTP the user too, since
+// tokens are given that way.
 func secrets(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
@@ -251,7 +249,7 @@ func secrets(address string) []string {
 	return out
 }
 
-// shown is the address without its secrets.
+// shown returns the address without its secrets.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
@@ -263,9 +261,8 @@ func shown(address string) string {
 	return u.Redacted()
 }
 
-// ready makes the private repository where it is missing, or where a process
-// that was killed has left it locked or half made. It reports whether it holds
-// nothing.
+// ready creates the private repository where it is missing, or was left locked or incomplete by a
+// killed process. It reports whether it is empty.
 func (r *repository) ready(ctx context.Context) (fresh bool, err error) {
 	locked, err := leftLocked(r.dir)
 	if err != nil {
@@ -277,14 +274,13 @@ func (r *repository) ready(ctx context.Context) (fresh bool, err error) {
 	if err := os.RemoveAll(r.dir); err != nil {
 		return false, fmt.Errorf("remove the old copy of the branch: %w", err)
 	}
-	// Without an own name for HEAD, git may advise on the choice of one.
+	// Without a name for HEAD, git may print advice on choosing one.
 	_, err = r.output(ctx, maxStderr, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch=none", "--end-of-options", r.dir)
 	return true, err
 }
 
-// isRepository reports whether a folder has all that git takes a repository by
-// (gitrepository-layout(5)). A git init that was killed has made some of it: HEAD
-// first, objects last.
+// isRepository reports whether a folder has everything by which git recognizes a repository
+// (gitrepository-layout(5)). A killed git init has created some of it: HEAD first, objects last.
 func isRepository(dir string) bool {
 	for _, name := range []string{"HEAD", "refs", "config", "objects/info", "objects/pack"} {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
@@ -294,8 +290,7 @@ func isRepository(dir string) bool {
 	return true
 }
 
-// leftLocked reports whether there are lock files in the repository. Nobody else
-// works in it now.
+// leftLocked reports whether there are lock files in the repository, which nobody else uses now.
 func leftLocked(dir string) (bool, error) {
 	found := false
 	err := filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {
@@ -314,8 +309,8 @@ func leftLocked(dir string) (bool, error) {
 	return found, err
 }
 
-// remoteTip is the commit of the branch on the remote, "" where there is none. had is what
-// it was when it was looked at last.
+// remoteTip returns the commit of the branch on the remote, "" where there is none. had is the last
+// known one.
 func (r *repository) remoteTip(ctx context.Context, had string) (string, error) {
 	for again := 0; ; again++ {
 		tip, nothing, err := r.askTip(ctx)
@@ -332,10 +327,10 @@ func (r *repository) remoteTip(ctx context.Context, had string) (string, error) 
 	}
 }
 
-// looks is how often a remote is looked at again that lists nothing.
+// looks is how often a remote that lists nothing is queried again.
 const looks = 2
 
-// askTip asks the remote for the branch, and whether there is anything at all.
+// askTip queries the remote for the branch, and whether there is anything at all.
 func (r *repository) askTip(ctx context.Context) (tip string, nothing bool, err error) {
 	ref := "refs/heads/" + r.branch
 	out, err := r.output(ctx, 1<<20, nil, "ls-remote", "--exit-code", "--end-of-options", remoteName, "HEAD", ref)
@@ -351,9 +346,9 @@ func (r *repository) askTip(ctx context.Context) (tip string, nothing bool, err 
 	return tip, false, err
 }
 
-// errNothing is that a remote lists no branch at all where it had one. Git takes an answer
-// over HTTP that was cut in its header for that of a server which has nothing; a history
-// must not be taken for gone by that.
+// errNothing is returned where a remote lists no branch at all where it had one. Git treats an HTTP
+// answer that was cut in its header as that of an empty server, and the history must not be
+// considered gone because of that.
 var errNothing = errors.New("git ls-remote: the remote lists nothing, where it had the history: its answer may have been cut")
 
 func unreachable(err error) error {
@@ -379,9 +374,8 @@ func validOID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// fetch takes over the branch as it is now, this one commit only, and returns it.
-// Files that are larger than a segment may be stay where the remote can leave
-// them out.
+// fetch fetches the present commit of the branch only, and returns it. Files above the maximum size
+// of a segment are left on the remote where it supports that.
 func (r *repository) fetch(ctx context.Context) (string, error) {
 	_, err := r.output(ctx, 1<<20, nil, "fetch", "--progress", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
 		fmt.Sprintf("--filter=blob:limit=%d", maxSegment+1), "--end-of-options", remoteName, "+refs/heads/"+r.branch+":"+tipRef)
@@ -391,16 +385,16 @@ func (r *repository) fetch(ctx context.Context) (string, error) {
 	return r.output(ctx, maxStderr, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", tipRef+"^{commit}")
 }
 
-// file is what a commit adds: new content, or the blob that is there already.
+// file is what a commit adds: new content, or an existing blob.
 type file struct {
 	path   string
 	data   []byte
 	oid    string
-	damage string // what is wrong with it, "" for nothing
+	damage string // its damage, "" for none
 }
 
-// commit makes a commit with the files on top of parent, or, where parent is "",
-// one that has no other files and no past (git-fast-import(1)).
+// commit creates a commit with the files on top of parent, or, where parent is "", one without
+// other files and without a past (git-fast-import(1)).
 func (r *repository) commit(ctx context.Context, parent, message string, at time.Time, files []file) (string, error) {
 	var head strings.Builder
 	fmt.Fprintf(&head, "feature done\ncommit %s\nmark :1\ncommitter apkgate <apkgate@localhost> %d +0000\ndata %d\n%s\n",
@@ -425,8 +419,8 @@ func (r *repository) commit(ctx context.Context, parent, message string, at time
 	return oid, err
 }
 
-// push moves the branch from one commit to another, and only from that one; from
-// "" it makes the branch.
+// push moves the branch from one commit to another, and only from that one; from "" it creates the
+// branch.
 func (r *repository) push(ctx context.Context, from, to string) error {
 	ref := "refs/heads/" + r.branch
 	var out []byte

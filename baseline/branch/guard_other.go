@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// takeGuard has no lock here that a child process could inherit.
+// takeGuard needs no lock here, as no child process could inherit it.
 func (s *Store) takeGuard(context.Context) (*os.File, error) { return nil, nil }
 
 func giveGuard(*os.File) {}

@@ -14,17 +14,16 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// guardFile is locked while something works in the private repository. Each git
-// that apkgate starts inherits the open file, and the lock with it (flock(2)):
-// where apkgate is killed alone, its git works on for a while, and the next one
-// waits for that to end.
+// guardFile is locked while the private repository is used. Each git that apkgate starts inherits
+// the open file, and the lock with it (flock(2)): where only apkgate is killed, its git works on
+// for a while, and the next one waits for it.
 const guardFile = "repo.lock"
 
-// guardPause is how long to wait between two looks at the lock: git ends in a
-// moment, or hangs until its connection does.
+// guardPause is the pause between two attempts to lock: git ends in a moment, or hangs until its
+// connection does.
 const guardPause = 20 * time.Millisecond
 
-// takeGuard waits until no git of an earlier apkgate works in the repository.
+// takeGuard waits until no git of an earlier apkgate uses the repository.
 func (s *Store) takeGuard(ctx context.Context) (*os.File, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errOrphan)
 	defer cancel()
@@ -61,9 +60,9 @@ func stillAtWork(ctx context.Context, dir string) error {
 	}
 }
 
-// giveGuard unlocks for all that have inherited the file: a helper that git
-// leaves running, such as one that caches passwords, does not keep the lock.
+// giveGuard unlocks for all that have inherited the file: a helper that git leaves running, such as
+// one that caches passwords, does not keep the lock.
 func giveGuard(f *os.File) {
-	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // closing it unlocks it too, but for such helpers
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // closing it unlocks it too, except for such helpers
 	_ = f.Close()
 }

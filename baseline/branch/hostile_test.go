@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// clone makes a work tree of the branch, in which a test does what it wants.
+// clone creates a work tree of the branch, for a test to change.
 func clone(t *testing.T, remote string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "work")
@@ -34,7 +34,7 @@ func pushAll(t *testing.T, dir string) {
 	git(t, dir, "push", "--quiet", "origin", "HEAD:history")
 }
 
-// put writes a segment under the name that its content has.
+// put writes a segment under the name of its content.
 func put(t *testing.T, dir, folder string, data []byte) string {
 	t.Helper()
 	sum := sha256.Sum256(data)
@@ -74,9 +74,8 @@ func line(t *testing.T, r run.Run) string {
 	return string(data)
 }
 
-// TestBadFilesHideNoGoodOnes puts all kinds of files onto the branch by hand.
-// Each is told, the runs that are sound are listed, and compacting the branch
-// loses none of them.
+// TestBadFilesHideNoGoodOnes puts all kinds of files onto the branch by hand. Each is reported, the
+// sound runs are listed, and compacting the branch loses none of them.
 func TestBadFilesHideNoGoodOnes(t *testing.T) {
 	remote := newRemote(t)
 	first := open(t, remote)
@@ -93,7 +92,7 @@ func TestBadFilesHideNoGoodOnes(t *testing.T) {
 	}
 	const at = "2026-02-03T04:05:06Z"
 	dir := clone(t, remote)
-	told := []string{ // what Verify must speak of: one file each
+	told := []string{ // what Verify must report: one file each
 		put(t, dir, "runs", []byte("no zstd")),
 		put(t, dir, "runs", packed(t, line(t, newRun("before", 2))+"broken\n"+line(t, newRun("after", 3)))),
 		put(t, dir, "runs", packed(t, line(t, newRun("twin", 4))+line(t, newRun("twin", 5))+line(t, newRun("beside", 6)))), // two runs of one name
@@ -162,12 +161,11 @@ func TestBadFilesHideNoGoodOnes(t *testing.T) {
 		if err := s.Compact(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		told = told[:11] // strays go, segments that can't be read stay
+		told = told[:11] // strays are removed, unreadable segments stay
 	}
 }
 
-// TestForeignBranchIsLeftAlone: a branch that holds something else is refused,
-// and so is one of a newer format.
+// A branch with other content is rejected, and so is one of a newer format.
 func TestForeignBranchIsLeftAlone(t *testing.T) {
 	for _, test := range []struct {
 		name, file, text string
@@ -196,8 +194,8 @@ func TestForeignBranchIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestLargeFilesStayOnTheRemote: where the remote can leave files out, one that
-// is larger than a segment may be is not even fetched.
+// Where the remote can leave out files, one above the maximum size of a segment is not even
+// fetched.
 func TestLargeFilesStayOnTheRemote(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 65 MiB")

@@ -21,8 +21,8 @@ func outcomeOf(t *testing.T, s baseline.Store, id string) string {
 	return e.Run.Judged.Outcome
 }
 
-// TestOutcomesReachOthers: what one computer keeps, another reads, whoever pushed last, and
-// rewriting the branch loses none of it.
+// What one computer stores another reads, whoever pushed last, and rewriting the branch loses
+// nothing.
 func TestOutcomesReachOthers(t *testing.T) {
 	remote := newRemote(t)
 	first, second := open(t, remote), open(t, remote)
@@ -36,7 +36,7 @@ func TestOutcomesReachOthers(t *testing.T) {
 		outcome run.Judged
 	}{
 		{first, "a", run.Judged{Outcome: "inconclusive", At: at}},
-		{second, "a", run.Judged{Outcome: "regression", At: at.Add(time.Hour)}}, // it does not know of the first yet
+		{second, "a", run.Judged{Outcome: "regression", At: at.Add(time.Hour)}}, // it does not have the first yet
 		{first, "b", run.Judged{Outcome: "pass", At: at}},
 		{first, "a", run.Judged{Outcome: "pass", At: at.Add(time.Minute)}}, // nor of the second
 	} {
@@ -64,8 +64,7 @@ func TestOutcomesReachOthers(t *testing.T) {
 	check("after the branch was begun anew")
 }
 
-// TestBadOutcomesAreTold: lines that nobody of ours writes, and outcomes of runs that are not
-// there, are told, and change no other.
+// Lines that apkgate never writes, and outcomes of unknown runs, are reported, and change no other.
 func TestBadOutcomesAreTold(t *testing.T) {
 	remote := newRemote(t)
 	first := open(t, remote)

@@ -45,7 +45,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	return nil
 }
 
-// markable are the runs of the ids, each once; all of them can be marked so.
+// markable returns the runs of the ids, each once; all of them can be marked so.
 func (w *work) markable(ctx context.Context, ids []string, m baseline.Mark) ([]baseline.Entry, error) {
 	var entries []baseline.Entry
 	seen := map[string]bool{}
@@ -66,9 +66,8 @@ func (w *work) markable(ctx context.Context, ids []string, m baseline.Mark) ([]b
 	return entries, nil
 }
 
-// latest is the time of the latest mark that the runs have, zero where they have
-// none. The index follows the branch's tip whenever a push succeeds, so that
-// nobody's mark on the branch is later.
+// latest returns the time of the latest mark of the runs, zero for none. The index is at the
+// branch's tip whenever a push succeeds, so that no mark on the branch is later.
 func latest(entries []baseline.Entry) (last time.Time) {
 	for _, e := range entries {
 		if e.Mark.At.After(last) {
@@ -78,9 +77,9 @@ func latest(entries []baseline.Entry) (last time.Time) {
 	return last
 }
 
-// lineOf is the mark of e, one of the runs that are marked together. A mark made
-// elsewhere that would tie with the run's newest one is dated a nanosecond later:
-// of lines on a branch nobody can tell which was appended last.
+// lineOf returns the mark of e, one of the runs that are marked together. A mark from elsewhere
+// that would tie with the run's newest one is dated a nanosecond later, as lines on a branch do not
+// show which was appended last.
 func lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark) markLine {
 	l := markLine{Run: e.Run.ID, Digest: e.Digest, State: m.State, At: m.At, Since: m.Since.UTC(), Note: m.Note, Batch: m.Batch}
 	if e.Mark.State != baseline.Unmarked && l.At.Equal(e.Mark.At) {
@@ -94,9 +93,8 @@ func lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark) markLi
 	return l
 }
 
-// earliest is the earliest start among the runs of e's app and scenario. For
-// runs without a start it is before every time, since the zero time would mean
-// that the mark does not say.
+// earliest returns the earliest start among the runs of e's app and scenario. For runs without a
+// start it is before every time, since the zero time would mean that the mark has none.
 func earliest(together []baseline.Entry, e baseline.Entry) time.Time {
 	first := e.Run.Started
 	for _, o := range together {
@@ -110,8 +108,8 @@ func earliest(together []baseline.Entry, e baseline.Entry) time.Time {
 	return first.UTC()
 }
 
-// Judge implements baseline.Store: one push for all the runs. Where nothing is new,
-// nothing is pushed.
+// Judge implements baseline.Store: one push for all the runs. Where nothing is new, nothing is
+// pushed.
 func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
 	if err := baseline.CheckSaid(said); err != nil {
 		return err
@@ -143,7 +141,7 @@ func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
 	return nil
 }
 
-// newOutcomes are those that count over what is on the branch, in the order of ids.
+// newOutcomes returns those that take precedence over the ones on the branch, in the order of ids.
 func (w *work) newOutcomes(ctx context.Context, said map[string]run.Judged) ([]outcomeLine, error) {
 	there, err := w.listed(ctx, slices.Collect(maps.Keys(said)))
 	if err != nil {
@@ -163,14 +161,14 @@ func (w *work) newOutcomes(ctx context.Context, said map[string]run.Judged) ([]o
 	return lines, nil
 }
 
-// placedOutcome is an outcome and the segment that it is from.
+// placedOutcome is an outcome and its segment.
 type placedOutcome struct {
 	outcomeLine
 	path string
 }
 
-// takeOutcomes takes outcomes into the index, which keeps what counts of each run. One
-// of a run that is not there is damage.
+// takeOutcomes adds outcomes to the index, which keeps the one that counts for each run. An outcome
+// of an unknown run is damage.
 func (w *work) takeOutcomes(ctx context.Context, outcomes []placedOutcome, damage map[string][]error) error {
 	ids := make([]string, len(outcomes))
 	for i, o := range outcomes {
@@ -197,7 +195,7 @@ func (w *work) takeOutcomes(ctx context.Context, outcomes []placedOutcome, damag
 	return w.current().Judge(ctx, said)
 }
 
-// keptOutcomes are the segments of what was said of all runs but those that are gone.
+// keptOutcomes returns the segments of the outcomes of all runs except those that are gone.
 func (w *work) keptOutcomes(ctx context.Context, gone map[string]bool) ([]file, error) {
 	segments := packing{folder: outcomesFolder}
 	for e, err := range w.current().List(ctx, baseline.Filter{}) {

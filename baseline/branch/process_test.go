@@ -31,9 +31,9 @@ func init() {
 // writerArg makes the test's program a writer.
 const writerArg = "write-until-killed"
 
-// writeUntilKilled adds runs to a history one by one and prints the id of each
-// that is acknowledged. Its arguments are the remote, the folder of the copy and
-// how its runs' ids begin.
+// writeUntilKilled adds runs to a history one by one and prints the id of each that is
+// acknowledged. Its arguments are the remote, the folder of the copy and the prefix of its runs'
+// ids.
 func writeUntilKilled() {
 	ctx := context.Background()
 	remote, dir, prefix := os.Args[2], os.Args[3], os.Args[4]
@@ -52,8 +52,8 @@ func writeUntilKilled() {
 	}
 }
 
-// TestKilledWriterLosesNothing kills a writer and the git that it runs, many
-// times, each time at another instant. The next one goes on with its copy.
+// TestKilledWriterLosesNothing kills a writer and its git, many times, each time at another
+// instant. The next one continues with its copy.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes ten seconds")
@@ -75,8 +75,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Every other time the git dies too. On a remote that is a folder, that
-		// includes the git of the other side, as it would not on a server.
+		// Every other time the git dies too. On a remote that is a folder, that includes the git of
+		// the other side, unlike on a server.
 		whom := cmd.Process.Pid
 		if attempt%2 == 0 {
 			whom = -whom
@@ -118,8 +118,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	wantWhole(t, openIn(t, dir, remote))
 }
 
-// TestOrphanedGitIsAwaited kills a writer alone while its git is at work in the
-// private repository, and goes on working there. The next one waits for it.
+// TestOrphanedGitIsAwaited kills only a writer while its git works on in the private repository.
+// The next writer waits for it.
 func TestOrphanedGitIsAwaited(t *testing.T) {
 	remote, dir, bin := newRemote(t), t.TempDir(), t.TempDir()
 	real, err := exec.LookPath("git")
@@ -166,8 +166,7 @@ exec %[3]q "$@"
 	wantWhole(t, s)
 }
 
-// TestOrphanedGitHangs: a git that does not end is told of, and keeps nobody
-// waiting for ever.
+// A git that does not end is reported, and does not block others forever.
 func TestOrphanedGitHangs(t *testing.T) {
 	remote, dir := newRemote(t), t.TempDir()
 	openIn(t, dir, remote).Close()
@@ -194,10 +193,10 @@ func TestOrphanedGitHangs(t *testing.T) {
 	}
 }
 
-// TestKilledWritersWithOtherClocks: see storetest.Writers. Every other time the
-// git of the killed writer dies too, but not that of the other side, which on a
-// server would go on: a server's git is at no pipe that breaks with the writer's, which now and
-// then would end it between making a lock and knowing of it.
+// See storetest.Writers. Every other time the git of the killed writer dies too, but not that of
+// the other side, which on a server would go on: a server's git is not connected to a pipe that
+// breaks with the writer's, which now and then would end it between creating and registering a
+// lock.
 func TestKilledWritersWithOtherClocks(t *testing.T) {
 	remote := newRemote(t)
 	server := filepath.Join(t.TempDir(), "server")

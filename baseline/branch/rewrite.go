@@ -12,9 +12,9 @@ import (
 // looseSegments is how many small files Prune leaves as they are.
 const looseSegments = 64
 
-// Prune implements baseline.Store. The branch begins anew with what is kept, so
-// that its past takes no space either; that needs the right to force a push.
-// Where nothing is removed, it compacts a branch of many small files.
+// Prune implements baseline.Store. The branch begins again with what is kept, so that its past
+// takes no space either; that needs the right to force a push. Where nothing is removed, it
+// compacts a branch of many small files.
 func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
 	if err := r.Check(); err != nil {
 		return 0, err
@@ -55,8 +55,8 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 	return removed, nil
 }
 
-// Compact merges the files of the branch into few, and forgets its past. It
-// needs the right to force a push.
+// Compact merges the files of the branch into few, and drops its past. It needs the right to force
+// a push.
 func (s *Store) Compact(ctx context.Context) error {
 	err := s.write(ctx, func(w *work) (change, error) {
 		known, err := w.known(ctx)
@@ -71,9 +71,9 @@ func (s *Store) Compact(ctx context.Context) error {
 	return nil
 }
 
-// rewriting is the change that begins the branch anew with all the runs and the
-// marks that count, but for those of the ids that are gone. Segments that can't
-// be read stay as they are, in case a newer apkgate can.
+// rewriting returns the change that begins the branch again with all the runs and the marks that
+// count, except those of the ids that are gone. Unreadable segments stay as they are, in case a
+// newer apkgate can read them.
 func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func() error) (change, error) {
 	files, err := w.damagedFiles(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func()
 	return change{message: fmt.Sprintf("Keep %d runs", n), files: files, root: true, apply: apply}, nil
 }
 
-// damagedFiles are the segments that can't be read as a whole.
+// damagedFiles returns the segments that can't be read completely.
 func (w *work) damagedFiles(ctx context.Context) ([]file, error) {
 	known, err := w.known(ctx)
 	if err != nil {

@@ -22,21 +22,20 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A segment is ended when it holds so much: large enough to compress well, small
-// enough to be read at once.
+// A segment is ended at this size: large enough to compress well, small enough to be read at once.
 const (
 	segmentLines = 2_000
 	segmentBytes = 16 << 20 // before compression
 )
 
-// nameOf is the path of the segment with that content.
+// nameOf returns the path of the segment with that content.
 func nameOf(folder string, data []byte) string {
 	sum := sha256.Sum256(data)
 	name := hex.EncodeToString(sum[:20])
 	return folder + "/" + name[:1] + "/" + name[1:] + ".jsonl.zst"
 }
 
-// checkName reports whether the content is what the path's name says.
+// checkName checks that the content matches the path's name.
 func checkName(path string, data []byte) error {
 	folder, _, _ := strings.Cut(path, "/")
 	if nameOf(folder, data) != path {
@@ -81,7 +80,7 @@ func (p *packing) flush() []file {
 // runsOf reads a segment of runs. What comes before an error is sound.
 func runsOf(data []byte) iter.Seq2[run.Run, error] { return baseline.ReadJSONL(bytes.NewReader(data)) }
 
-// markFormat is the format and version of a line that holds a mark.
+// markFormat is the format and version of a line with a mark.
 const markFormat = "apkgate.mark/1"
 
 // markLine is a mark as a line of a segment.
@@ -109,7 +108,7 @@ func (l markLine) encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Bounds on a segment of marks or outcomes.
+// Limits of a segment of marks or outcomes.
 const (
 	maxMarkLine = 64 << 10 // a note of run.MaxText may be six times as long in JSON
 	maxMarks    = 64 << 20 // bytes when expanded
@@ -175,21 +174,21 @@ func isDigest(s string) bool {
 	return err == nil && len(digest) == sha256.Size && strings.ToLower(s) == s
 }
 
-// inOrder compares marks by when they were made; of equals, by what they say, so
-// that every reader comes to the same end.
+// inOrder compares marks by when they were made; of equals, by their content, so that every reader
+// gets the same result.
 func inOrder(a, b markLine) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.State, b.State), a.Since.Compare(b.Since),
 		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.Run, b.Run))
 }
 
-// outcomeFormat is the format and version of a line that holds what the gate said.
+// outcomeFormat is the format and version of a line with an outcome.
 const outcomeFormat = "apkgate.outcome/1"
 
-// outcomeLine is what the gate said of a run as a line of a segment.
+// outcomeLine is an outcome of a run as a line of a segment.
 type outcomeLine struct {
 	Format  string    `json:"format"`
 	Run     string    `json:"run"`    // the run's whole id
-	Digest  string    `json:"digest"` // the run's digest: it was said of no other run of that id
+	Digest  string    `json:"digest"` // the run's digest: the outcome is of no other run of that id
 	Outcome string    `json:"outcome"`
 	At      time.Time `json:"at"`
 }

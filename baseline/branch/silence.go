@@ -11,25 +11,25 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// silenceLimit is for how long the remote may say nothing. Git has limits of its own for
-// HTTP alone (http.lowSpeedTime), and none before the first byte.
+// silenceLimit is the timeout of a silent remote. Git has limits of its own only for HTTP
+// (http.lowSpeedTime), and none before the first byte.
 const silenceLimit = time.Minute
 
-// sayAfter is when it is said that the remote is waited for.
+// sayAfter is when waiting for the remote is reported.
 const sayAfter = baseline.WaitUntold
 
-// errSilent is that the remote keeps the connection and says nothing.
+// errSilent is returned where the remote keeps the connection without answering.
 var errSilent = errors.New("the remote has said nothing")
 
-// remoteVerbs are git's commands that talk with the remote. They are asked to show their
-// progress, so that silence is told from slowness.
+// remoteVerbs are git's commands that use the remote. They are run with progress output, to
+// distinguish silence from slowness.
 var remoteVerbs = []string{"ls-remote", "fetch", "push"}
 
-// silence watches a git that talks with the remote.
+// silence watches a git that uses the remote.
 type silence struct{ say, end *time.Timer }
 
-// watch ends a git by its context where the remote is silent for too long; nil for one that
-// talks with nobody.
+// watch ends a git by its context where the remote is silent for too long; nil for one without a
+// remote.
 func (r *repository) watch(verb string, end context.CancelCauseFunc) *silence {
 	if !slices.Contains(remoteVerbs, verb) {
 		return nil
@@ -44,12 +44,12 @@ func (r *repository) watch(verb string, end context.CancelCauseFunc) *silence {
 	}
 }
 
-// heard is called with whatever git says.
+// heard is called with any output of git.
 func (s *silence) heard(limit time.Duration) {
 	if s == nil {
 		return
 	}
-	if s.say.Stop() { // once it is said, it is said
+	if s.say.Stop() { // once reported, it is not reported again
 		s.say.Reset(min(sayAfter, limit))
 	}
 	s.end.Reset(limit)
@@ -62,5 +62,5 @@ func (s *silence) stop() {
 	}
 }
 
-// progress are git's words for how far it is: not what went wrong.
+// progress matches git's progress output, which is no error.
 var progress = regexp.MustCompile(`^(remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Unpacking|Total|Updating|Delta compression|From |To )`)

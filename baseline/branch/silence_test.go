@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/baseline/branch"
 )
 
-// A remote that accepts connections and never answers is given up in time, whichever
-// protocol it is asked by, and what is waited for is said.
+// A remote that accepts connections and never answers is given up in time, whatever the protocol,
+// and the wait is reported.
 func TestARemoteThatNeverAnswers(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

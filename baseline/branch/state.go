@@ -16,23 +16,22 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite"
 )
 
-// The files of a local copy, beside the private repository.
+// The files of a local copy, next to the private repository.
 const (
 	stateFile  = "state.db"
 	repoFolder = "repo.git"
 	indexFile  = "index-%d.db" // with its generation
 )
 
-// stateSchema notes how far the copy follows the branch.
+// stateSchema records how far the copy follows the branch.
 const stateSchema = `
 CREATE TABLE IF NOT EXISTS state (tip TEXT NOT NULL, generation INTEGER NOT NULL) STRICT;
 INSERT INTO state SELECT '', 1 WHERE NOT EXISTS (SELECT 1 FROM state);
 CREATE TABLE IF NOT EXISTS segments (path TEXT PRIMARY KEY, damage TEXT NOT NULL) STRICT, WITHOUT ROWID;
 PRAGMA user_version = 1`
 
-// openState opens the note of how far the copy follows the branch. Its write
-// transaction is also the lock that keeps processes that share a copy apart: it
-// ends with the process, however that ends.
+// openState opens the record of how far the copy follows the branch. Its write transaction is also
+// the lock between processes that share a copy: it ends with the process, however that ends.
 func (s *Store) openState(ctx context.Context) error {
 	abs, err := filepath.Abs(filepath.Join(s.dir, stateFile))
 	if err != nil {
@@ -57,16 +56,16 @@ func (s *Store) openState(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// locked reports after a second that another process uses the local copy. The caller calls
-// had once it has the lock.
+// locked reports after a second that another process uses the local copy. The caller calls had once
+// it has the lock.
 func (s *Store) locked() (had func()) {
 	return baseline.Waiting(s.options.Waiting).Soon(s.options.Wait, fmt.Sprintf("waiting up to %v for the local copy of the history, %s", s.options.Wait, s.dir), errInUse)
 }
 
-// errInUse is that another process works on the local copy.
+// errInUse is returned where another process uses the local copy.
 var errInUse = errors.New("another apkgate uses it")
 
-// work is what one operation does while it has the copy for itself.
+// work is one operation with exclusive use of the copy.
 type work struct {
 	*Store
 	tx         *sql.Tx
@@ -74,8 +73,8 @@ type work struct {
 	generation int
 }
 
-// alone runs f while no other operation and no other process works on the copy,
-// and notes what f has done unless it returns an error.
+// alone runs f with exclusive use of the copy, and records what f has done unless it returns an
+// error.
 func (s *Store) alone(ctx context.Context, f func(*work) error) error {
 	s.working.Lock()
 	defer s.working.Unlock()
@@ -103,7 +102,7 @@ func (s *Store) alone(ctx context.Context, f func(*work) error) error {
 		return err
 	}
 	if fresh {
-		w.tip = "" // the index follows a commit that the repository has no more
+		w.tip = "" // the index follows a commit that the repository no longer has
 	}
 	switch err := s.follow(ctx, w.generation); {
 	case isDamage(err):
@@ -126,7 +125,7 @@ func (s *Store) alone(ctx context.Context, f func(*work) error) error {
 	return copyError(s.dir, tx.Commit())
 }
 
-// copyError is an error of the local copy, which is no loss.
+// copyError is an error of the local copy, which loses nothing.
 func copyError(dir string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -155,7 +154,7 @@ func (s *Store) follow(ctx context.Context, generation int) error {
 		return copyError(s.dir, err)
 	}
 	if s.index != nil {
-		s.retired = append(s.retired, s.index) // somebody may still be reading it
+		s.retired = append(s.retired, s.index) // it may still be read
 	}
 	s.index, s.generation = index, generation
 	return nil
@@ -165,15 +164,15 @@ func (s *Store) indexPath(generation int) string {
 	return filepath.Join(s.dir, fmt.Sprintf(indexFile, generation))
 }
 
-// current is the index as it is now.
+// current returns the present index.
 func (s *Store) current() *sqlite.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.index
 }
 
-// startOver forgets every segment and begins an empty index: runs that the index
-// holds are no longer on the branch.
+// startOver removes every segment and begins an empty index: some indexed runs are no longer on the
+// branch.
 func (w *work) startOver(ctx context.Context) error {
 	old := w.indexPath(w.generation)
 	w.generation++
@@ -191,7 +190,7 @@ func (w *work) startOver(ctx context.Context) error {
 	return copyError(w.dir, err)
 }
 
-// known are the segments that the index holds, with what is wrong with each.
+// known returns the indexed segments, with the damage of each.
 func (w *work) known(ctx context.Context) (map[string]string, error) {
 	rows, err := w.tx.QueryContext(ctx, "SELECT path, damage FROM segments")
 	if err != nil {
@@ -209,7 +208,7 @@ func (w *work) known(ctx context.Context) (map[string]string, error) {
 	return out, copyError(w.dir, rows.Err())
 }
 
-// note notes that the index holds the segment, or what of it can be read.
+// note records that the segment, or its readable part, is indexed.
 func (w *work) note(ctx context.Context, path, damage string) error {
 	_, err := w.tx.ExecContext(ctx, "INSERT OR REPLACE INTO segments (path, damage) VALUES (?, ?)", path, damage)
 	return copyError(w.dir, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// sync fetches the branch and takes into the index what the index does not hold.
+// sync fetches the branch and indexes what is new.
 func (w *work) sync(ctx context.Context) error {
 	tip, err := w.repo.remoteTip(ctx, w.tip)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *work) sync(ctx context.Context) error {
 		return err
 	}
 	for path := range known {
-		if _, ok := there.segments[path]; !ok { // compacted, pruned or begun anew
+		if _, ok := there.segments[path]; !ok { // compacted, pruned or begun again
 			if err := w.startOver(ctx); err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (w *work) sync(ctx context.Context) error {
 	return nil
 }
 
-// syncEmpty follows a branch that is not there, or not any more.
+// syncEmpty follows a branch that does not exist, or no longer.
 func (w *work) syncEmpty(ctx context.Context) error {
 	known, err := w.known(ctx)
 	if err == nil && len(known) > 0 {
@@ -62,8 +62,8 @@ func (w *work) syncEmpty(ctx context.Context) error {
 	return err
 }
 
-// take takes the segments of a commit into the index, but for the known ones:
-// first all runs, then what was said of them, then all marks in their order.
+// take indexes the segments of a commit, except the known ones: first all runs, then their
+// outcomes, then all marks in their order.
 func (w *work) take(ctx context.Context, tip string, there contents, known map[string]string) error {
 	var paths []string
 	for path := range there.segments {
@@ -78,7 +78,7 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(paths, func(a, b string) int { // runs, then the rest, which is of runs
+	slices.SortFunc(paths, func(a, b string) int { // runs first, as the rest refers to them
 		return cmp.Or(strings.Compare(b[:len(runsFolder)], a[:len(runsFolder)]), strings.Compare(a, b))
 	})
 	damage := map[string][]error{}
@@ -128,7 +128,7 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 	return nil
 }
 
-// maxDamage is how many characters are noted of one segment.
+// maxDamage is how many characters are recorded of the damage of one segment.
 const maxDamage = 1 << 10
 
 func brief(errs []error) string {
@@ -139,8 +139,8 @@ func brief(errs []error) string {
 	return prose.Clip(strings.ReplaceAll(strings.Join(texts, "; "), "\n", "; "), maxDamage)
 }
 
-// read reads segments in turn. Those that the remote has left out, that are too
-// large or that are not what their name says come with an error.
+// read reads segments one by one. Those left out by the remote, too large, or not matching their
+// name come with an error.
 func (w *work) read(ctx context.Context, paths []string, oids map[string]string, missing map[string]bool,
 	each func(path string, data []byte, err error) error,
 ) error {
@@ -165,13 +165,12 @@ func (w *work) read(ctx context.Context, paths []string, oids map[string]string,
 	})
 }
 
-// batchRuns is how many runs go into the index in one transaction.
+// batchRuns is how many runs are indexed in one transaction.
 const batchRuns = 500
 
-// takeRuns adds the runs of a segment to the index, and decodes the next ones
-// meanwhile. A run that can't be added is damage; err is of the index itself.
-// Of a segment that is not what its name says, only runs count that are what their
-// own name says.
+// takeRuns adds the runs of a segment to the index, and decodes the next ones in parallel. A run
+// that can't be added is damage; err is of the index itself. In a segment that does not match its
+// name, only runs count that match their own name.
 func (w *work) takeRuns(ctx context.Context, data []byte, sound bool) (damage []error, err error) {
 	batches := make(chan []run.Run, 2)
 	var broken error // what ended the segment early
@@ -206,7 +205,7 @@ func (w *work) takeRuns(ctx context.Context, data []byte, sound bool) (damage []
 	return damage, err
 }
 
-// namesItself reports whether the run's id is the one that its content gives it.
+// namesItself reports whether the run's id is the one derived from its content.
 func namesItself(r run.Run) bool {
 	id := r.ID
 	r.ID = ""
@@ -214,7 +213,7 @@ func namesItself(r run.Run) bool {
 	return err == nil && named.ID == id
 }
 
-// addEach adds the runs to the index, one by one where they don't go together.
+// addEach adds the runs to the index, one by one where adding them together fails.
 func (w *work) addEach(ctx context.Context, runs []run.Run) (damage []error, err error) {
 	_, err = w.current().Add(ctx, runs...)
 	if !ofContent(err) {
@@ -231,8 +230,7 @@ func (w *work) addEach(ctx context.Context, runs []run.Run) (damage []error, err
 	return damage, nil
 }
 
-// ofContent reports whether the error comes of what was to be written and not of
-// the index.
+// ofContent reports whether the error is due to what was to be written and not to the index.
 func ofContent(err error) bool {
 	for _, known := range []error{baseline.ErrConflict, baseline.ErrNotComplete} {
 		if errors.Is(err, known) {
@@ -242,7 +240,7 @@ func ofContent(err error) bool {
 	return false
 }
 
-// placedMark is a mark and the segment that it is from.
+// placedMark is a mark and its segment.
 type placedMark struct {
 	markLine
 	path string
@@ -251,7 +249,7 @@ type placedMark struct {
 // maxTogether is how many runs get their marks in one transaction.
 const maxTogether = 500
 
-// takeMarks applies marks in their order, those that are alike together.
+// takeMarks applies marks in their order, equal ones together.
 func (w *work) takeMarks(ctx context.Context, marks []placedMark, damage map[string][]error) error {
 	slices.SortFunc(marks, func(a, b placedMark) int { return inOrder(a.markLine, b.markLine) })
 	for len(marks) > 0 {

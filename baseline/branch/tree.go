@@ -17,7 +17,7 @@ import (
 const (
 	formatPath = "format"
 	readmePath = "README.md"
-	// Format is what the branch's file "format" holds (docs/format/branch.md).
+	// Format is the content of the branch's file "format" (docs/format/branch.md).
 	Format = "apkgate.branch/1"
 )
 
@@ -28,14 +28,14 @@ compressed files that never change. apkgate writes it; nothing else should.
 It shares no commit with the code and is never merged.
 `
 
-// Bounds on what is read of a branch that anybody may have written to.
+// Limits on reading a branch that anybody may have written to.
 const (
 	maxSegment = 64 << 20 // bytes of a segment as it is kept
 	maxFiles   = 100_000
 	maxListing = 64 << 20 // bytes of what git lists
 )
 
-// folders hold the segments: of runs, of what the gate said of them, and of marks.
+// folders contain the segments: of runs, of their outcomes, and of marks.
 const (
 	runsFolder     = "runs"
 	outcomesFolder = "outcomes"
@@ -47,13 +47,13 @@ var segmentPath = regexp.MustCompile(`^(runs|outcomes|marks)/[0-9a-f]/[0-9a-f]{3
 // treeEntry is one name in a commit's tree.
 type treeEntry struct{ mode, kind, oid, path string }
 
-// contents is what a commit of the branch holds.
+// contents are the files of a commit of the branch.
 type contents struct {
 	segments map[string]string // blobs by path
-	strays   []string          // paths that no apkgate has made
+	strays   []string          // paths that apkgate never writes
 }
 
-// list lists the commit, no deeper than segments lie, however deep its trees are.
+// list lists the commit, no deeper than segments are, however deep its trees are.
 func (r *repository) list(ctx context.Context, commit string) (contents, error) {
 	out := contents{segments: map[string]string{}}
 	root, err := r.listTree(ctx, commit)
@@ -102,8 +102,7 @@ func (r *repository) list(ctx context.Context, commit string) (contents, error) 
 	return out, err
 }
 
-// listTree lists what lies in the folders of the commit, each of which ends in a
-// slash; without any, what lies at its root.
+// listTree lists the folders of the commit, each of which ends in a slash; without any, its root.
 func (r *repository) listTree(ctx context.Context, commit string, folders ...string) (entries []treeEntry, err error) {
 	args := append([]string{"ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, folders...)
 	if len(folders) == 0 {
@@ -127,7 +126,7 @@ func (r *repository) listTree(ctx context.Context, commit string, folders ...str
 	return entries, err
 }
 
-// checkFormat reads the branch's file "format", by which it is known as ours.
+// checkFormat reads the branch's file "format", which marks it as ours.
 func (r *repository) checkFormat(ctx context.Context, oid string) error {
 	var text string
 	if oid != "" {
@@ -158,8 +157,8 @@ var (
 	errMissing  = errors.New("the remote has not sent it: " + errTooLarge.Error() + ", or gone")
 )
 
-// blobs reads the blobs one after the other. For one that can't be had, each
-// gets an error; data is valid until each returns.
+// blobs reads the blobs one after the other. For an unreadable one, each gets an error; data is
+// valid until each returns.
 func (r *repository) blobs(ctx context.Context, oids []string, limit int64, each func(i int, data []byte, err error) error) error {
 	var buf []byte
 	return r.run(ctx, strings.NewReader(strings.Join(oids, "\n")+"\n"), func(stdout io.Reader) error {
@@ -202,7 +201,7 @@ func (r *repository) blobs(ctx context.Context, oids []string, limit int64, each
 	}, "cat-file", "--batch")
 }
 
-// missing are the objects of the commit that the remote has left out.
+// missing returns the objects of the commit that the remote has left out.
 func (r *repository) missing(ctx context.Context, commit string) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := r.run(ctx, nil, func(stdout io.Reader) error {

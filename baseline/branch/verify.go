@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Verify implements baseline.Store. It reads every file on the branch, and
-// checks that the index agrees with it and is whole itself.
+// Verify implements baseline.Store. It reads every file on the branch, and checks that the index
+// agrees with it and is intact itself.
 func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 	var found []baseline.Damage
 	err := s.alone(ctx, func(w *work) error {
@@ -79,7 +79,7 @@ func (w *work) verifySegments(ctx context.Context, there contents) (found []base
 	return found, err
 }
 
-// verifyRuns checks that the index holds every run of a segment.
+// verifyRuns checks that the index has every run of a segment.
 func (w *work) verifyRuns(ctx context.Context, data []byte) error {
 	digests := map[string]string{}
 	for r, err := range runsOf(data) {

@@ -11,26 +11,26 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// change is what a writing does to the branch.
+// change is what a push does to the branch.
 type change struct {
 	message string
 	files   []file
-	root    bool         // begin the branch anew with these files and no past
-	apply   func() error // brings the index up to date when the remote has it
+	root    bool         // begin the branch again with these files and no past
+	apply   func() error // updates the index when the remote has it
 }
 
-// Pauses between attempts: drawn evenly from zero up to a bound that doubles.
+// Pauses between attempts: drawn evenly from zero up to a limit that doubles.
 const (
 	firstPause = 50 * time.Millisecond
 	longPause  = 5 * time.Second
-	// maxStuck is how often to try while the branch does not move: what the
-	// remote refuses then is not for another writer's sake.
+	// maxStuck is how often to try while the branch does not move: another writer is then not the
+	// reason for a rejection.
 	maxStuck = 6
 )
 
-// write makes a change and pushes it. plan works out the change from the index,
-// which then follows the branch's tip; where another writer is faster, it is
-// asked again. A change without files is none.
+// write makes a change and pushes it. plan computes the change from the index, which is then at the
+// branch's tip; where another writer is faster, it is called again. A change without files is not
+// pushed.
 func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: it was opened to be read", baseline.ErrReadOnly)
@@ -38,8 +38,7 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errTooLong)
 	defer cancel()
 	return s.alone(ctx, func(w *work) error {
-		// A push tells whether the index still follows the tip. What needs none
-		// has to look.
+		// A push shows whether the index is still at the tip. A change without a push has to check.
 		looked := w.tip == "" // the branch is new, or the private repository is
 		if looked {
 			if err := w.sync(ctx); err != nil {
@@ -87,11 +86,11 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 	})
 }
 
-// errTooLong is that the time for writing is over.
+// errTooLong is returned where the time for writing is over.
 var errTooLong = errors.New("the time for it is over")
 
-// outOfTime is why writing was given up after its time: others were faster each time, or
-// what push and reading said last.
+// outOfTime returns why writing was given up after its time: others were faster each time, or the
+// last error of the push and of reading.
 func (s *Store) outOfTime(push, reading error, overtaken bool) error {
 	if overtaken && reading == nil {
 		return &baseline.Error{
@@ -102,8 +101,7 @@ func (s *Store) outOfTime(push, reading error, overtaken bool) error {
 	return why(fmt.Errorf("no push was taken within %v: %w", s.options.Wait, push), reading)
 }
 
-// why is what to do about a push that was not taken: where the remote can't be read either,
-// that is not for its sake.
+// why returns advice on a rejected push, unless the remote can't be read either.
 func why(push, reading error) error {
 	if reading != nil && !errors.Is(reading, context.DeadlineExceeded) {
 		return unreachable(fmt.Errorf("%w; then %w", push, reading))
@@ -120,7 +118,7 @@ func why(push, reading error) error {
 	}
 }
 
-// publish pushes the change on top of the tip that the index follows.
+// publish pushes the change on top of the tip of the index.
 func (w *work) publish(ctx context.Context, c change) error {
 	files, parent := c.files, w.tip
 	if c.root {
@@ -150,8 +148,8 @@ func (w *work) publish(ctx context.Context, c change) error {
 	return nil
 }
 
-// catchUp waits a little and takes in what others have pushed. It reports whether
-// the change has arrived after all, as where only the answer was lost.
+// catchUp waits a little and indexes what others have pushed. It reports whether the change has
+// arrived after all, as where only the answer was lost.
 func (w *work) catchUp(ctx context.Context, attempt int, c change) (arrived bool, err error) {
 	bound := min(longPause, firstPause<<min(attempt, 10))
 	pause := time.NewTimer(rand.N(bound))

@@ -12,9 +12,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestManyWritersLoseNothing has jobs, each with a copy of its own, add runs to one
-// branch at the same time: twelve with fifty each where APKGATE_FULL is set, five with
-// ten by day.
+// TestManyWritersLoseNothing has jobs, each with a copy of its own, add runs to one branch at the
+// same time: twelve with fifty each where APKGATE_FULL is set, else five with ten.
 func TestManyWritersLoseNothing(t *testing.T) {
 	writers, each, batch := 5, 10, 5
 	if os.Getenv("APKGATE_FULL") != "" {
@@ -69,8 +68,7 @@ func wantWhole(t *testing.T, s baseline.Store) {
 	}
 }
 
-// TestWriterMeetsRewrittenBranch has one writer hold old state while another
-// prunes and compacts the branch.
+// One writer has old state while another prunes and compacts the branch.
 func TestWriterMeetsRewrittenBranch(t *testing.T) {
 	remote := newRemote(t)
 	a, b := open(t, remote), open(t, remote)
@@ -94,7 +92,7 @@ func TestWriterMeetsRewrittenBranch(t *testing.T) {
 	if got := git(t, remote, "rev-list", "--count", "history"); got != "1" {
 		t.Errorf("the branch has %s commits after a prune, want 1", got)
 	}
-	// b still knows all four, and has not heard of the prune.
+	// b still has all four, and does not know of the prune.
 	added, err := b.Add(ctx, newRun("new", 9), newRun("old-0", 0))
 	if err != nil || !slices.Equal(added, []string{"new", "old-0"}) {
 		t.Errorf("after the prune, b added %v, %v", added, err)
@@ -118,8 +116,7 @@ func TestWriterMeetsRewrittenBranch(t *testing.T) {
 	}
 }
 
-// TestStaleCopyLooksAgain: a copy that has not heard of what others did asks the
-// branch before it says that there is nothing to do, or no such run.
+// A stale copy queries the branch before it reports that there is nothing to do, or no such run.
 func TestStaleCopyLooksAgain(t *testing.T) {
 	remote := newRemote(t)
 	a, b := open(t, remote), open(t, remote)
@@ -139,7 +136,7 @@ func TestStaleCopyLooksAgain(t *testing.T) {
 	}
 }
 
-// TestBranchIsDeleted: a copy follows a branch that somebody has removed.
+// A copy follows a branch that was removed.
 func TestBranchIsDeleted(t *testing.T) {
 	remote := newRemote(t)
 	s := open(t, remote)
@@ -156,7 +153,7 @@ func TestBranchIsDeleted(t *testing.T) {
 	wantWhole(t, s)
 }
 
-// TestCopyIsShared: two stores of one machine work on one local copy.
+// Two stores of one machine share one local copy.
 func TestCopyIsShared(t *testing.T) {
 	remote, dir := newRemote(t), t.TempDir()
 	a, b := openIn(t, dir, remote), openIn(t, dir, remote)

@@ -1,8 +1,7 @@
-// Package memory keeps a history in memory: for a history read from a file, and
-// as the plain store that the others are compared with in tests.
+// Package memory keeps a history in memory: for a history read from a file, and as the plain store
+// that the others are compared with in tests.
 //
-// It owns nothing that lasts: what it acknowledges is durable as long as the
-// process. It takes a stand: it is written to be obviously right, not fast.
+// Nothing is durable beyond the process. The code is written to be obviously right, not fast.
 package memory
 
 import (
@@ -185,7 +184,7 @@ func (s *Store) Judge(_ context.Context, said map[string]run.Judged) error {
 	return nil
 }
 
-// earliest is the earliest start among the entries of r's app and scenario.
+// earliest returns the earliest start among the entries of r's app and scenario.
 func earliest(entries []*entry, r run.Run) time.Time {
 	first := r.Started
 	for _, e := range entries {
@@ -231,14 +230,14 @@ func (s *Store) levels() levels {
 	return out
 }
 
-// of is a copy of the entry that knows whether it is retired.
+// of returns a copy of the entry with Retired set.
 func (l levels) of(e *entry) baseline.Entry {
 	out := e.Entry
 	out.Retired = out.Run.Started.Before(l[[2]string{out.Run.App.Package, out.Run.Scenario}])
 	return out
 }
 
-// find returns the entry of that id, or that one entry whose id or digest begins so.
+// find returns the entry of that id, or the only entry whose id or digest begins so.
 func (s *Store) find(id string) (*entry, error) {
 	var found []*entry
 	for _, e := range s.entries {
@@ -281,8 +280,7 @@ func (s *Store) Export(_ context.Context, f baseline.Filter) iter.Seq2[baseline.
 	}
 }
 
-// chosen are copies of the entries that the filter lets through, in order of
-// their start and id.
+// chosen returns copies of the entries that match the filter, in order of their start and id.
 func (s *Store) chosen(f baseline.Filter, newestFirst bool) []baseline.Entry {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -1,11 +1,11 @@
-// Package parquet writes the numbers of a history as a Parquet file, for an engine that
-// analyses columns: DuckDB, ClickHouse, BigQuery, Spark, pandas.
+// Package parquet writes the numbers of a history as a Parquet file, for an engine that analyses
+// columns: DuckDB, ClickHouse, BigQuery, Spark, pandas.
 //
-// It owns the columns (docs/format/parquet.md). It reads nothing: a history is kept and
-// imported as runs (baseline.WriteJSONL), of which these numbers are summaries.
+// It owns the columns (docs/format/parquet.md). It reads nothing: a history is stored and imported
+// as runs (baseline.WriteJSONL), of which these numbers are summaries.
 //
-// It takes a stand: a row is one number with all that tells it from others, so that a question
-// needs no join; what repeats is left to the file's dictionaries.
+// A row is one number with everything that identifies it, so that a query needs no join; repetition
+// is left to the file's dictionaries.
 package parquet
 
 import (
@@ -45,25 +45,24 @@ type Row struct {
 	Unit       string            `parquet:"unit,dict"`
 	Median     float64           `parquet:"median"`
 	Mean       float64           `parquet:"mean"`
-	// Repetitions is how many have the number. Where it is more than one, Centre is their
-	// robust centre and Spread how far single ones lie apart, both of logarithms where Log.
+	// Repetitions is how many have the number. For more than one, Centre is their robust centre and
+	// Spread the standard deviation of single ones, both of logarithms if Log is set.
 	Repetitions int32   `parquet:"repetitions"`
 	Log         bool    `parquet:"log"`
 	Centre      float64 `parquet:"centre"`
 	Spread      float64 `parquet:"spread"`
 }
 
-// Suffix is how the names of such files end.
+// Suffix is the extension of such files.
 const Suffix = ".parquet"
 
-// Named reports whether a file of that name is to be one.
+// Named reports whether a file of that name is a Parquet file.
 func Named(name string) bool { return strings.HasSuffix(name, Suffix) }
 
-// rowsInGroup is how many rows a group has, which is held in memory until it is whole.
+// rowsInGroup is the number of rows of a group, which is in memory until it is complete.
 const rowsInGroup = 50_000
 
-// Write writes the runs' numbers and returns how many there are. The first error of the
-// entries ends it.
+// Write writes the runs' numbers and returns their number. The first error of the entries ends it.
 func Write(w io.Writer, entries iter.Seq2[baseline.Entry, error]) (rows int, err error) {
 	out := parquet.NewGenericWriter[Row](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowsInGroup),
 		parquet.KeyValueMetadata("format", "apkgate.numbers/1"))
@@ -83,7 +82,7 @@ func Write(w io.Writer, entries iter.Seq2[baseline.Entry, error]) (rows int, err
 	return rows, nil
 }
 
-// rowsOf are a run's numbers, in the order of events and metrics.
+// rowsOf returns a run's numbers, in the order of events and metrics.
 func rowsOf(e baseline.Entry) []Row {
 	r := e.Run
 	common := Row{

@@ -46,7 +46,7 @@ func entries(list ...baseline.Entry) iter.Seq2[baseline.Entry, error] {
 	}
 }
 
-// TestRows: each number is a row that tells by itself what it is of.
+// Each number is a row that identifies itself.
 func TestRows(t *testing.T) {
 	var file bytes.Buffer
 	later := entry("b", 50)
@@ -64,7 +64,7 @@ func TestRows(t *testing.T) {
 		Package: "org.example.mail", Version: "5.1", Build: "release", Scenario: "open", Session: "night",
 		Repository: "example/mail", Commit: "c0ffee", Ref: "main", Status: "complete", State: "accepted", Outcome: "pass",
 		Context: map[string]string{"sdk": "16", "model": "Pixel"}, Metric: "frames.count", Unit: "frames", Median: 62, Mean: 212.0 / 3,
-		// Of 60, 62 and 90 the means of pairs are 60, 61, 62, 75, 76 and 90.
+		// For 60, 62 and 90 the means of pairs are 60, 61, 62, 75, 76 and 90.
 		Repetitions: 3, Centre: 68.5, Spread: got[0].Spread,
 	}
 	duration := frames
@@ -96,7 +96,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestNothing: a history without runs is a file without rows, which is whole.
+// A history without runs is a valid file without rows.
 func TestNothing(t *testing.T) {
 	var file bytes.Buffer
 	if n, err := parquet.Write(&file, entries()); n != 0 || err != nil {
@@ -107,7 +107,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestAnErrorEndsIt: what could not be read is no file that looks whole.
+// An error leaves no file that looks complete.
 func TestAnErrorEndsIt(t *testing.T) {
 	broken := errors.New("broken")
 	var file bytes.Buffer
@@ -122,7 +122,7 @@ func TestAnErrorEndsIt(t *testing.T) {
 	}
 }
 
-// TestRowsAreWrittenAsTheyCome: memory holds a group of rows, however many runs there are.
+// Only a group of rows is in memory, however many runs there are.
 func TestRowsAreWrittenAsTheyCome(t *testing.T) {
 	var file bytes.Buffer
 	beforeTheLast := 0

@@ -14,15 +14,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Add implements baseline.Store: one transaction for all the runs. Where the
-// server goes away before it has answered, the runs are added again, which adds
-// none of them twice.
+// Add implements baseline.Store: one transaction for all the runs. Where the server disappears
+// before it has answered, the runs are added again, which adds none of them twice.
 func (s *Store) Add(ctx context.Context, runs ...run.Run) (added []string, err error) {
 	rows, err := s.newRows(ctx, runs)
 	if err == nil {
 		added, err = s.addToParts(ctx, rows)
 	}
-	if errors.Is(err, errDropped) { // once: months are not dropped all the time
+	if errors.Is(err, errDropped) { // once: months are rarely dropped
 		s.names.forgetParts()
 		added, err = s.addToParts(ctx, rows)
 	}
@@ -32,13 +31,13 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) (added []string, err e
 	return added, nil
 }
 
-// addToParts adds rows to the parts of their months.
+// addToParts adds rows to the partitions of their months.
 func (s *Store) addToParts(ctx context.Context, rows []*newRow) (added []string, err error) {
 	parts, err := s.partsOf(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	tried := map[string]bool{} // ids of an attempt whose end nobody knows
+	tried := map[string]bool{} // ids of an attempt with an unknown result
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		added = nil
 		fresh, err := claimed(ctx, tx, rows)
@@ -47,7 +46,7 @@ func (s *Store) addToParts(ctx context.Context, rows []*newRow) (added []string,
 		}
 		for _, row := range rows {
 			if tried[row.Run.ID] && !slices.Contains(fresh, row) && !slices.Contains(added, row.Run.ID) {
-				added = append(added, row.Run.ID) // it did arrive
+				added = append(added, row.Run.ID) // it did succeed
 			}
 		}
 		if err := s.insert(ctx, tx, fresh, parts); err != nil {
@@ -62,7 +61,7 @@ func (s *Store) addToParts(ctx context.Context, rows []*newRow) (added []string,
 	return added, err
 }
 
-// newRow is a run with what its row in the database says.
+// newRow is a run with the contents of its row in the database.
 type newRow struct {
 	records.Record
 	subject, context int64
@@ -70,8 +69,7 @@ type newRow struct {
 	anrs             []byte // nil for none
 }
 
-// newRows works out the rows of the runs, and sees to it that what they share
-// with other runs is there.
+// newRows returns the rows of the runs, and inserts the rows that they share with other runs.
 func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) {
 	rows := make([]*newRow, len(runs))
 	sums := make([]summaries, len(runs))
@@ -100,16 +98,16 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 	return rows, nil
 }
 
-// claimed returns the rows that the database does not hold, each once. No other session can
-// add them before this transaction ends.
+// claimed returns the rows that are new to the database, each once. No other session can add them
+// before this transaction ends.
 func claimed(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
 	fresh, err := unknown(ctx, tx, rows)
 	if err != nil || len(fresh) == 0 {
 		return fresh, err
 	}
-	// Who claims the same waits for the end of this transaction, though the claims are gone at
-	// once: what was added meanwhile is then seen by the next statement. In the order of ids,
-	// two writers of the same runs don't wait for each other.
+	// Another claim of the same waits for the end of this transaction, though the claims are
+	// deleted at once: the next statement then sees what was added in the meantime. In the order of
+	// ids, two writers of the same runs don't deadlock.
 	ids, queue := idsOf(fresh), &pgx.Batch{}
 	queue.Queue("INSERT INTO apkgate.claims (id) SELECT id FROM unnest($1::text[]) AS id ORDER BY id", ids)
 	queue.Queue("DELETE FROM apkgate.claims WHERE "+ours+" AND id = ANY($1)", ids)
@@ -127,7 +125,7 @@ func idsOf(rows []*newRow) []string {
 	return ids
 }
 
-// unknown are those of the rows that the database does not hold, each once.
+// unknown returns the rows that are new to the database, each once.
 func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
 	held, err := tx.Query(ctx, "SELECT id, number, digest, derived FROM apkgate.runs WHERE "+ours+" AND id = ANY($1)", idsOf(rows))
 	if err != nil {
@@ -168,10 +166,11 @@ func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) 
 	return fresh, nil
 }
 
-// errDropped is that the months of some runs were dropped after this process had seen them.
+// errDropped is returned where the months of some runs were dropped after this process had seen
+// them.
 var errDropped = errors.New("the months of the runs were dropped meanwhile")
 
-// dropped is the error of adding rows to parts that may be gone.
+// dropped returns the error of adding rows to partitions that may be gone.
 func dropped(err error) error {
 	const noPartition = "23514" // check_violation, which the tables have no other reason for
 	var answer *pgconn.PgError

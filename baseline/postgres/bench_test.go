@@ -25,9 +25,8 @@ func benchRun(random *rand.Rand, i int) run.Run {
 	return r
 }
 
-// multiply makes n accepted runs of the 1,000 that are there: what differs is
-// the id, the digest, the context and the start. Their records are the 1,000's,
-// so that Get and Verify make no sense of them.
+// multiply makes n accepted runs of the 1,000 that are there: the id, the digest, the context and
+// the start differ. Their records are those of the 1,000, so that Get and Verify reject them.
 const multiply = `
 	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build, repository, revision, ref,
 		iterations, added, state, reference, median, mean, repeated, derived)
@@ -95,7 +94,7 @@ func BenchmarkReferences(b *testing.B) {
 	}
 }
 
-// syncToDisk has the server wait for the disk from now on, as one of a team does.
+// syncToDisk makes the server wait for the disk from now on, as a team's server does.
 func syncToDisk(b *testing.B) {
 	b.Helper()
 	exec1(b, newDatabase(b), "ALTER SYSTEM SET fsync = on")
@@ -126,8 +125,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkJobs adds runs as a fleet's jobs do: each opens the history, adds one run, and ends,
-// with four for each processor at the same time.
+// BenchmarkJobs adds runs as a fleet's jobs do: each opens the history, adds one run, and exits,
+// four for each processor at the same time.
 func BenchmarkJobs(b *testing.B) {
 	syncToDisk(b)
 	url := theServer.url("owner", newHistory(b))

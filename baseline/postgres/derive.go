@@ -16,29 +16,29 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// derivation is the version of the rules by which summaries, and what else repeats
-// records, are made of them. Raise it when they change. Each run says which it follows: what
-// follows others, older or newer, is read from the record, and what is older is derived
-// anew by and by (see Store.Renew), so that apkgates of several versions share a history.
+// derivation is the version of the rules by which summaries, and other derived data, are made.
+// Raise it when they change. Each run has the version that it follows: a run with another version
+// is read from the record, and one with an older version is derived again over time (see
+// Store.Renew), so that apkgates of several versions share a history.
 const derivation = 4
 
-// What came with which rules: since utcRecords a record has its times in UTC, and since
-// withANRs what did not respond stands beside it.
+// What each version introduced: since utcRecords a record has its times in UTC, and since withANRs
+// ANRs are stored separately.
 const (
 	utcRecords = 2
 	withANRs   = 4
 )
 
-// renewing is how long opening a history to write it spends on summaries of older rules, so
-// that no command waits for all of them; batch is how many are made in one transaction.
+// renewing is how long opening a history for writing spends on summaries of older rules, so that no
+// command waits for all of them; batch is how many are made in one transaction.
 const (
 	renewing = 2 * time.Second
 	batch    = 100
 )
 
-// Renew derives anew what follows older rules, in small transactions, for that long (0: to
-// the end), and returns how many runs it has brought up to date and whether any are left.
-// Several may do so at the same time.
+// Renew derives summaries of older rules again, in small transactions, for that long (0: to the
+// end), and returns how many runs it has updated and whether any are left. It is safe for
+// concurrent use.
 func (s *Store) Renew(ctx context.Context, limit time.Duration) (renewed int, left bool, err error) {
 	for began := time.Now(); ; {
 		n := 0
@@ -59,8 +59,8 @@ func (s *Store) Renew(ctx context.Context, limit time.Duration) (renewed int, le
 	}
 }
 
-// renewABit is Renew of a history that was just opened. That it can't is no reason not to
-// use it: what is not renewed is read from the records.
+// renewABit is Renew for a history that was just opened. Its failure does not prevent using the
+// history: runs that are not renewed are read from the records.
 func (s *Store) renewABit(ctx context.Context) {
 	n, left, err := s.Renew(ctx, renewing)
 	if told := s.options.Waiting; told != nil && n > 0 && left && err == nil {
@@ -70,18 +70,18 @@ func (s *Store) renewABit(ctx context.Context) {
 
 var errOlderRules = errors.New("they follow the rules of an older apkgate")
 
-// kept are the columns of a run with its record, for renewals and for readers of other rules.
+// withRecord selects a run with its record, for renewals and for readers of other rules.
 const withRecord = `SELECT r.number, r.id, r.digest, d.data FROM apkgate.runs r
 	JOIN apkgate.records d ON d.run = r.number AND d.part = r.part`
 
-// stored is a run as its record says; damaged, where that can't be read.
+// stored is a run from its record; damaged, where that can't be read.
 type stored struct {
 	number  int64
 	run     run.Run
 	damaged error
 }
 
-// readStored reads runs whole. Those that have no record are left out.
+// readStored reads complete runs. Those without a record are left out.
 func readStored(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]stored, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
@@ -100,8 +100,8 @@ func readStored(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]stor
 	})
 }
 
-// renewBatch recomputes the summaries of some runs that no other session has locked. A
-// damaged run keeps its old summaries, which Verify reports.
+// renewBatch recomputes the summaries of some runs that no other session has locked. A damaged run
+// keeps its old summaries, which Verify reports.
 func renewBatch(ctx context.Context, tx pgx.Tx) (int, error) {
 	rows, err := tx.Query(ctx, `SELECT number FROM apkgate.runs WHERE `+ours+` AND derived < $1
 		ORDER BY derived LIMIT $2 FOR UPDATE SKIP LOCKED`, derivation, batch)
@@ -152,8 +152,8 @@ func renewBatch(ctx context.Context, tx pgx.Tx) (int, error) {
 	return len(numbers), tx.SendBatch(ctx, queue).Close()
 }
 
-// isSame reports whether the run that the database holds under that number is one whose
-// digest is said otherwise today: see records.Renewed.
+// isSame reports whether the stored run of that number is the same under today's digest: see
+// records.Renewed.
 func isSame(ctx context.Context, tx pgx.Tx, number int64, digest []byte) (bool, error) {
 	found, err := readStored(ctx, tx, withRecord+" WHERE r.number = $1", number)
 	if err != nil || len(found) == 0 || found[0].damaged != nil {
@@ -163,7 +163,7 @@ func isSame(ctx context.Context, tx pgx.Tx, number int64, digest []byte) (bool, 
 	return err == nil && differs && bytes.Equal(rec.Digest, digest), nil
 }
 
-// anew are the cells of runs whose summaries follow other rules, made of their records.
+// anew returns the cells of runs whose summaries follow other rules, derived from their records.
 func (sc *scanner) anew(ctx context.Context, numbers []int64) (map[int64]run.Cells, error) {
 	out := map[int64]run.Cells{}
 	for some := range slices.Chunk(numbers, batch) {
@@ -184,8 +184,8 @@ func (sc *scanner) anew(ctx context.Context, numbers []int64) (map[int64]run.Cel
 	return out, nil
 }
 
-// anrsAnew returns the runs of the subjects whose ANRs were derived by older rules, with the
-// ANRs of their records.
+// anrsAnew returns the runs of the subjects whose ANRs were derived by older rules, with the ANRs
+// of their records.
 func anrsAnew(ctx context.Context, tx pgx.Tx, subjects []int64) ([]baseline.ANRRun, error) {
 	var some bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM apkgate.runs WHERE `+ours+` AND derived < $1)

@@ -11,14 +11,14 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Of how many runs the records are read in one transaction, and how large each may be there:
-// larger ones are read by themselves, so that memory is bounded.
+// How many records are read in one transaction, and how large each may be there: larger ones are
+// read separately, to limit memory.
 const (
 	exported      = 50
 	largestInMany = 1 << 20
 )
 
-// Export implements baseline.Store. A run that is pruned meanwhile is left out.
+// Export implements baseline.Store. A run that has been pruned in the meantime is left out.
 func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		var ids []string
@@ -40,7 +40,7 @@ func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baselin
 	}
 }
 
-// yieldWhole yields the runs of the ids, in that order, and reports whether to go on.
+// yieldWhole yields the complete runs of the ids, in that order, and reports whether to continue.
 func (s *Store) yieldWhole(ctx context.Context, ids []string, yield func(baseline.Entry, error) bool) bool {
 	if len(ids) == 0 {
 		return true

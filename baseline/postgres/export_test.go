@@ -9,8 +9,7 @@ import (
 // Migrations are the steps of the schema.
 var Migrations = migrations
 
-// Identify is how opening finds out what history there is, and whether it is to
-// look again.
+// Identify is how opening determines which history there is, and whether to try again.
 func Identify(ctx context.Context, tx pgx.Tx) (again bool, err error) {
 	_, err = readVersions(ctx, tx)
 	return err != nil && passing(err), err

@@ -20,10 +20,10 @@ import (
 	"github.com/apkgate/apkgate/baseline/storetest"
 )
 
-// patience is for how long the stores of these tests wait.
+// patience is the timeout of the stores of these tests.
 const patience = 3 * time.Second
 
-// behindProxy is a history in a database of its own, behind a proxy.
+// behindProxy returns a history in a database of its own, behind a proxy.
 func behindProxy(t *testing.T) *storetest.Faulty {
 	t.Helper()
 	database := newHistory(t)
@@ -60,7 +60,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// lockTables is another session that holds tables and does nothing.
+// lockTables is another session that locks tables and does nothing.
 func lockTables(mode string) func(*testing.T, *storetest.Faulty) func() {
 	if mode == "" {
 		mode = "EXCLUSIVE" // in which they can still be read
@@ -77,7 +77,7 @@ func lockTables(mode string) func(*testing.T, *storetest.Faulty) func() {
 	}
 }
 
-// stopProcess stops the process of the server that the history's connection has.
+// stopProcess stops the server process of the history's connection.
 func stopProcess(t *testing.T, f *storetest.Faulty) func() {
 	conn, err := pgx.Connect(t.Context(), theServer.url("owner", "postgres"))
 	if err != nil {
@@ -94,8 +94,8 @@ func stopProcess(t *testing.T, f *storetest.Faulty) func() {
 	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
 }
 
-// A server that takes connections and never says a word is tried again, as it may be one of
-// several behind an address, and given up in time.
+// A server that accepts connections and never answers is tried again, as it may be one of several
+// behind an address, and given up in time.
 func TestAServerThatNeverSaysAWord(t *testing.T) {
 	f := behindProxy(t)
 	f.Proxy.Silence()
@@ -112,7 +112,7 @@ func TestAServerThatNeverSaysAWord(t *testing.T) {
 	}
 }
 
-// What a lock's holder looks like to a person is found by the advice.
+// The advice shows how to find the session that holds a lock.
 func TestTheAdviceFindsWhoHoldsALock(t *testing.T) {
 	t.Parallel()
 	f := behindProxy(t)

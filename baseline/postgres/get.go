@@ -47,8 +47,8 @@ func (c markColumns) mark() (m baseline.Mark, err error) {
 	return m, err
 }
 
-// found is a run that was read whole, or why it could not be. It is large where its record
-// was left out for its size, or is not there.
+// found is a complete run, or why it could not be read. It is large where its record was left out
+// because of its size, or is missing.
 type found struct {
 	id    string
 	entry baseline.Entry
@@ -70,7 +70,7 @@ func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, err
 	return list[0].entry, list[0].err
 }
 
-// getEntries reads the runs r of which that holds, with records of at most so many bytes.
+// getEntries reads the runs r that match the condition, with records of at most so many bytes.
 func getEntries(ctx context.Context, tx pgx.Tx, largest int, where string, args ...any) ([]found, error) {
 	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, r.added,
 			(SELECT data FROM apkgate.records d WHERE d.run = r.number AND d.part = r.part AND octet_length(d.data) <= $1),

@@ -12,24 +12,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// errSilent is that the server, or what lies before it, keeps the connection and says
-// nothing.
+// errSilent is returned where the server, or something in front of it, keeps the connection open
+// without answering.
 var errSilent = errors.New("it has not answered")
 
-// line is a connection's socket, which is not waited for without end: whatever lies between
-// may drop what is sent without closing anything (RFC 1122, section 4.2.3.6, leaves such a
-// connection open for two hours at least), and a stopped server process answers nothing.
+// line is a connection's socket with timeouts: whatever is in between may drop packets without
+// closing anything (RFC 1122, section 4.2.3.6, leaves such a connection open for two hours at
+// least), and a stopped server process does not answer.
 type line struct {
 	net.Conn
-	silent func(since, patience time.Duration) // told after waitUntold of each silence
+	silent func(since, patience time.Duration) // called after waitUntold of each silence
 
 	mu       sync.Mutex
-	patience time.Duration // for how long nothing may come
-	deadline time.Time     // that others have set; zero for none
-	gaveUp   error         // after its patience
+	patience time.Duration // the timeout of a silence
+	deadline time.Time     // set by others; zero for none
+	gaveUp   error         // after its timeout
 }
 
-// dialling makes the configuration's sockets lines, and returns where the newest is found.
+// dialling makes the configuration's sockets lines, and returns a pointer to the newest.
 func dialling(config *pgx.ConnConfig, patience time.Duration, silent func(since, patience time.Duration)) **line {
 	newest := new(*line)
 	dial := config.DialFunc
@@ -45,7 +45,7 @@ func dialling(config *pgx.ConnConfig, patience time.Duration, silent func(since,
 	return newest
 }
 
-// Read waits for what comes, as long as its patience lasts.
+// Read waits for data until the timeout.
 func (l *line) Read(b []byte) (int, error) {
 	began, told := time.Now(), false
 	for {
@@ -68,7 +68,7 @@ func (l *line) Read(b []byte) (int, error) {
 	}
 }
 
-// Write sends, as long as somebody takes it.
+// Write sends until the timeout.
 func (l *line) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	next, ours := time.Now().Add(l.patience), true
@@ -87,7 +87,7 @@ func (l *line) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// arm sets when the next read is to end; false where others have set that sooner.
+// arm sets the deadline of the next read; false where others have set an earlier one.
 func (l *line) arm(began time.Time, told bool) (ours bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,15 +101,15 @@ func (l *line) arm(began time.Time, told bool) (ours bool, err error) {
 	return true, l.Conn.SetReadDeadline(next)
 }
 
-// overruled reports whether others have set a deadline meanwhile that is over.
+// overruled reports whether others have set a deadline in the meantime that has passed.
 func (l *line) overruled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.deadline.IsZero() && !time.Now().Before(l.deadline)
 }
 
-// giveUp is the error of a line that was silent. It is kept, as pgx hands on the one that
-// comes of its connection being closed.
+// giveUp returns the error of a silent line. It is stored, as pgx returns the error of the
+// connection being closed.
 func (l *line) giveUp() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *line) giveUp() error {
 	return l.gaveUp
 }
 
-// why is the reason for an error on the line.
+// why returns the reason for an error on the line.
 func (l *line) why(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,15 +133,14 @@ func (l *line) patient() time.Duration {
 	return l.patience
 }
 
-// wait sets for how long nothing may come.
+// wait sets the timeout of a silence.
 func (l *line) wait(patience time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.patience = patience
 }
 
-// SetDeadline is for whoever has the connection: pgx ends an operation by a deadline that is
-// over.
+// SetDeadline is for the owner of the connection: pgx ends an operation by a deadline in the past.
 func (l *line) SetDeadline(t time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +148,7 @@ func (l *line) SetDeadline(t time.Time) error {
 	return l.Conn.SetDeadline(t)
 }
 
-// SetReadDeadline is SetDeadline of reading alone.
+// SetReadDeadline is SetDeadline for reading only.
 func (l *line) SetReadDeadline(t time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

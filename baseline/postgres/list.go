@@ -16,8 +16,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// page is how many rows are read in one transaction: a consumer that takes its
-// time holds none open.
+// page is how many rows are read in one transaction, so that a slow consumer holds none open.
 const page = 500
 
 // List implements baseline.Store.
@@ -59,8 +58,8 @@ func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newe
 // levelOf is the start of the level of a run r, "" where there is none.
 const levelOf = "(SELECT coalesce(max(l.since), '') FROM apkgate.runs l WHERE l.subject = r.subject AND l.state = 'rebaselined')"
 
-// selectEntries reads the runs of a query, in that order, without what only their records
-// hold. That subjects and marks are looked up run by run is said, not left to be guessed.
+// selectEntries reads the runs of a query, in that order, without what is only in their records.
+// The query makes the lookup of subjects and marks run by run explicit.
 func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, source, order string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, s.package, s.scenario, r.context, r.started, r.session, r.status,
 			r.version, r.build, r.repository, r.revision, r.ref, r.iterations, r.added,
@@ -112,9 +111,8 @@ func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, source, order stri
 	return out, err
 }
 
-// ANRs implements baseline.Store. The runs that have any stand in an index of their
-// own, and what did not respond stands beside them. Where that is damaged, the
-// answer is made of the records.
+// ANRs implements baseline.Store. The runs with ANRs have an index of their own, and ANRs are
+// stored separately. Where these are damaged, the answer is derived from the records.
 func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
 	q, err := q.Normal()
 	if err != nil || !validText(q.Package) {

@@ -47,15 +47,15 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	return nil
 }
 
-// markable is what Mark must know of a run.
+// markable is what Mark needs of a run.
 type markable struct {
 	number, subject int64
 	id, started     string
 	status, part    string
 }
 
-// dated is the mark with its date, one for all the runs. Only a statement that
-// begins when the runs are locked sees the marks of those who held them before.
+// dated returns the mark with its date, one for all the runs. Only a statement that begins after
+// the runs are locked sees the marks of earlier lock owners.
 func (s *Store) dated(ctx context.Context, tx pgx.Tx, m baseline.Mark, runs []markable) (baseline.Mark, error) {
 	var latest string
 	err := tx.QueryRow(ctx, "SELECT coalesce(max(at), '') FROM apkgate.marks WHERE run = ANY($1)", numbers(runs)).Scan(&latest)
@@ -65,8 +65,8 @@ func (s *Store) dated(ctx context.Context, tx pgx.Tx, m baseline.Mark, runs []ma
 	return records.Dated(m, s.options.Now(), latest)
 }
 
-// markableRuns locks the runs of the ids, each once and in the order of their
-// numbers; all of them can be marked so.
+// markableRuns locks the runs of the ids, each once and in the order of their numbers; all of them
+// can be marked so.
 func markableRuns(ctx context.Context, tx pgx.Tx, ids []string, m baseline.Mark) ([]markable, error) {
 	exact := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -147,8 +147,8 @@ func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
 	return nil
 }
 
-// lockSaid locks the runs of the ids in the order of their numbers, as Mark does, and
-// tells what was said of each that is there.
+// lockSaid locks the runs of the ids in the order of their numbers, as Mark does, and returns the
+// outcome of each that exists.
 func lockSaid(ctx context.Context, tx pgx.Tx, ids []string) (map[string]*run.Judged, error) {
 	var texts []string
 	for _, id := range ids {

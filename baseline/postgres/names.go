@@ -16,10 +16,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// names remembers the rows that many runs share: subjects, contexts and cells.
-// They are committed before they are used and never removed, so that what is
-// remembered stays true. Parts may be dropped: what is remembered of them may have to be
-// forgotten.
+// names caches the rows that many runs share: subjects, contexts and cells. They are committed
+// before they are used and never removed, so that the cache stays valid. Partitions may be dropped,
+// and removed from the cache.
 type names struct {
 	mu       sync.Mutex
 	ids      map[key]int64
@@ -28,13 +27,13 @@ type names struct {
 	cells    map[int64]run.Cell
 }
 
-// key is the SHA-256 of what a row of a table says.
+// key is the SHA-256 of the contents of a row.
 type key struct {
 	table string
 	sum   [sha256.Size]byte
 }
 
-// maxNames is how much is remembered before it is forgotten.
+// maxNames is the size of the cache at which it is cleared.
 const maxNames = 200_000
 
 func newNames() *names {
@@ -61,7 +60,7 @@ func contextKey(properties map[string]string) key {
 	return newKey("contexts", parts...)
 }
 
-// find returns the id of a key that is remembered.
+// find returns the cached id of a key.
 func (n *names) find(k key) (int64, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,15 +85,15 @@ type shared struct {
 
 func byKey(a, b shared) int { return cmp.Compare(string(a.key.sum[:]), string(b.key.sum[:])) }
 
-// How rows are interned. Every writer inserts in the order of the keys, so that
-// two of them never wait for each other.
+// How rows are interned. Every writer inserts in the order of the keys, so that two of them never
+// deadlock.
 var internSQL = map[string]string{
 	"subjects": `INSERT INTO apkgate.subjects (key, package, scenario)`,
 	"cells":    `INSERT INTO apkgate.cells (key, event, metric)`,
 	"contexts": `INSERT INTO apkgate.contexts (key, names, values)`,
 }
 
-// intern makes the rows that are missing and returns the ids of all.
+// intern inserts the missing rows and returns the ids of all.
 func (s *Store) intern(ctx context.Context, rows map[key]shared) (map[key]int64, error) {
 	ids := map[key]int64{}
 	missing := map[string][]shared{}
@@ -148,7 +147,7 @@ func internTable(ctx context.Context, tx pgx.Tx, table string, rows []shared, fo
 	return err
 }
 
-// contextRow is a context as a row to be interned.
+// contextRow returns a context as a row to be interned.
 func contextRow(k key, properties map[string]string) shared {
 	list := slices.Sorted(maps.Keys(properties))
 	values := make([]string, len(list))
@@ -213,8 +212,8 @@ func (s *Store) loadContexts(ctx context.Context, tx pgx.Tx, ids []int64) (map[i
 	return out, nil
 }
 
-// nameCells returns the names of the cells of summaries, and of others that are remembered.
-// Those that there are none of are left out.
+// nameCells returns the names of the cells of summaries, and of other cached ones. Unknown cells
+// are left out.
 func (s *Store) nameCells(ctx context.Context, tx pgx.Tx, summaries ...[]byte) (map[int64]run.Cell, error) {
 	s.names.mu.Lock()
 	known := s.names.cells
@@ -251,11 +250,11 @@ func (s *Store) nameCells(ctx context.Context, tx pgx.Tx, summaries ...[]byte) (
 	}
 	s.names.mu.Lock()
 	defer s.names.mu.Unlock()
-	s.names.cells = out // never changed once it is here, so that it can be shared
+	s.names.cells = out // never changed from here on, so that it can be shared
 	return out, nil
 }
 
-// partsOf returns the part of each month, which is made where it is not there yet and may be.
+// partsOf returns the partition of each month, and creates missing ones where possible.
 func (s *Store) partsOf(ctx context.Context, rows []*newRow) (map[string]string, error) {
 	out, missing := map[string]string{}, map[string]bool{}
 	s.names.mu.Lock()
@@ -284,10 +283,10 @@ func (s *Store) partsOf(ctx context.Context, rows []*newRow) (map[string]string,
 	return out, nil
 }
 
-// monthOf is the month of a run's start, as 2026-11.
+// monthOf returns the month of a run's start, as 2026-11.
 func monthOf(r run.Run) string { return records.Stamp(r.Started)[:len("2026-11")] }
 
-// forgetParts is for when a part was dropped that is remembered.
+// forgetParts clears the cached partitions after one was dropped.
 func (n *names) forgetParts() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

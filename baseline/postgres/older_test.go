@@ -19,8 +19,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// older makes a history of that version of the schema, whose summaries follow those rules,
-// with what the database from has that such a history can hold.
+// older creates a history of that version of the schema, whose summaries follow those rules, with
+// the contents of the database from that such a history can have.
 func older(t *testing.T, from string, version, derivation int) (database string) {
 	t.Helper()
 	database = newDatabase(t)
@@ -71,8 +71,8 @@ func connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// TestOlderVersions: a history of each version that was released has after an update what it
-// had before, to those who had rights on it, and takes more.
+// A history of each released version has after an update what it had before, with the same rights,
+// and accepts more.
 func TestOlderVersions(t *testing.T) {
 	from := newHistory(t)
 	s := open(t, theServer.url("owner", from))
@@ -158,7 +158,7 @@ func openToRead(t testing.TB, url string) *postgres.Store {
 	return s
 }
 
-// rules are which rules the summaries of the history's runs follow.
+// rules returns the rules that the summaries of the history's runs follow.
 func rules(t *testing.T, database string) (out []int) {
 	t.Helper()
 	rows, err := connect(t, theServer.url("owner", database)).Query(t.Context(), "SELECT derived FROM apkgate.runs ORDER BY id")
@@ -171,9 +171,8 @@ func rules(t *testing.T, database string) (out []int) {
 	return out
 }
 
-// TestRulesSideBySide: of a history in which some summaries follow older rules and some newer
-// ones, every reader has the numbers by its own rules. Who writes brings the older ones up to
-// date, and leaves the newer ones alone.
+// Of a history in which some summaries follow older rules and some newer ones, every reader has the
+// numbers by its own rules. A writer updates the older ones, and leaves the newer ones alone.
 func TestRulesSideBySide(t *testing.T) {
 	database := newHistory(t)
 	url := theServer.url("owner", database)
@@ -217,8 +216,7 @@ func TestRulesSideBySide(t *testing.T) {
 	}
 }
 
-// TestRenewTogether: two at once share the runs that are to be brought up to date, and a
-// damaged one ends neither.
+// Two concurrent renewals share the runs, and a damaged run stops neither.
 func TestRenewTogether(t *testing.T) {
 	database := newHistory(t)
 	url := theServer.url("owner", database)
@@ -251,8 +249,8 @@ func TestRenewTogether(t *testing.T) {
 	}
 }
 
-// TestTimesOfOtherZonesAreBroughtUpToDate: a run whose time was kept in the zone in
-// which it was told is the same run, before and after its history is brought up to date.
+// A run whose time was stored in its own time zone is the same run, before and after its history is
+// updated.
 func TestTimesOfOtherZonesAreBroughtUpToDate(t *testing.T) {
 	from := newHistory(t)
 	here := newRun("a", 41)

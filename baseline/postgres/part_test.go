@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// monthsAgo is the middle of the month that was so many months ago.
+// monthsAgo returns the middle of the month that was so many months ago.
 func monthsAgo(n int) time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()-time.Month(n), 15, 12, 0, 0, 0, time.UTC)
@@ -45,7 +45,7 @@ func inMonths(t *testing.T, s baseline.Store, months int) {
 	}
 }
 
-// rowsOf counts the rows of each table that has some, of all tenants, and those that belong to no run.
+// rowsOf counts the rows of each non-empty table, of all tenants, and those that belong to no run.
 func rowsOf(t *testing.T, database string) (counts map[string]int, orphans int) {
 	t.Helper()
 	conn := connect(t, theServer.url("owner", database))
@@ -71,7 +71,7 @@ func rowsOf(t *testing.T, database string) (counts map[string]int, orphans int) 
 	return counts, orphans
 }
 
-// TestPartsAreMonths: a run is in the part of its month, where that is of the last year.
+// A run of the last year is in the partition of its month.
 func TestPartsAreMonths(t *testing.T) {
 	database := newHistory(t)
 	inMonths(t, open(t, theServer.url("owner", database)), 15)
@@ -87,8 +87,8 @@ func TestPartsAreMonths(t *testing.T) {
 	}
 }
 
-// TestDroppedMonths: the months before one are dropped as a whole, whosever their runs are,
-// with all that belongs to them. A run on which a level hangs stays, and what is of no month.
+// The months before a given one are dropped as a whole, including everything that belongs to their
+// runs, whoever owns them. A run that begins a level stays, and so do runs outside of any month.
 func TestDroppedMonths(t *testing.T) {
 	database := newHistory(t)
 	s := open(t, theServer.url("owner", database))
@@ -140,7 +140,7 @@ func TestDroppedMonths(t *testing.T) {
 	}
 }
 
-// TestDroppingIsTheOwners: whoever writes may not, and a month that is none is refused.
+// A writer may not drop months, and an invalid month is rejected.
 func TestDroppingIsTheOwners(t *testing.T) {
 	x := newTeams(t)
 	conn := connect(t, theServer.url("table_owner", x.database))

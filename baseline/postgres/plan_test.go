@@ -17,15 +17,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// fleet is a history of many apps with three scenarios each, in 300 contexts and the months
-// of a year. Of ten runs seven are accepted and two unmarked; ten are a session, and of a commit.
+// fleet is a history of many apps with three scenarios each, in 300 contexts and the months of a
+// year. Of ten runs seven are accepted and two unmarked; ten are a session of one commit.
 type fleet struct {
 	database       string
 	runs, subjects int
 }
 
-// fillFleet makes the runs of a history, whose records and summaries are those of the 300 that it
-// has, so that Get and Verify make no sense of them.
+// fillFleet makes the runs of a history, with the records and summaries of the 300 that it has, so
+// that Get and Verify reject them.
 const fillFleet = `
 	SET session_replication_role = replica; -- what refers to what is right, and checked for a million rows takes minutes
 	INSERT INTO apkgate.subjects (key, package, scenario)
@@ -74,8 +74,8 @@ func newFleet(t *testing.T) fleet {
 	return f
 }
 
-// reading is what a command has read: pages of the tables and their indexes, and rows by
-// sequential scans of what has a row or more a run.
+// reading is what a command has read: pages of the tables and their indexes, and rows by sequential
+// scans of tables with a row or more per run.
 type reading struct{ buffers, scanned int64 }
 
 func (f fleet) read(t *testing.T) (r reading) {
@@ -91,7 +91,7 @@ func (f fleet) read(t *testing.T) (r reading) {
 	return r
 }
 
-// command is one of the program, as it asks the store.
+// command is a command of the program, as it calls the store.
 type command struct {
 	name    string
 	buffers int64 // at most
@@ -175,9 +175,9 @@ func (f fleet) commands(t *testing.T) []command {
 	return commands
 }
 
-// TestNoCommandScansTheHistory counts what each command of the program reads in a history of
-// many apps: nothing row by row, and no more pages than its own runs take. With
-// APKGATE_FULL it has a million runs of 10,000 apps, else 20,000 of 400.
+// TestNoCommandScansTheHistory counts what each command of the program reads in a history of many
+// apps: no sequential scans, and no more pages than its own runs take. With APKGATE_FULL it has a
+// million runs of 10,000 apps, else 20,000 of 400.
 func TestNoCommandScansTheHistory(t *testing.T) {
 	f := newFleet(t)
 	var table strings.Builder
@@ -217,7 +217,7 @@ func TestNoCommandScansTheHistory(t *testing.T) {
 	t.Logf("%d runs of %d subjects:\n| command | pages | rows scanned | time |\n%s", f.runs, f.subjects, &table)
 }
 
-// awaitEnd waits until the connections of the program have ended, and said what they read.
+// awaitEnd waits until the connections of the program have ended, and logged what they read.
 func (f fleet) awaitEnd(t *testing.T) {
 	t.Helper()
 	conn := connect(t, theServer.url("owner", "postgres"))

@@ -7,19 +7,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// connections is how many connections one process has at most: thousands of jobs may run
-// at the same time, and a server has some hundreds for all of them.
+// connections is the maximum number of connections of a process: thousands of jobs may run at the
+// same time, and a server has some hundreds for all of them.
 const connections = 1
 
 // pool lends connections: idle ones that are still open, else new ones.
 type pool struct {
 	config *pgx.ConnConfig
-	silent func(since, patience time.Duration) // told of a server that does not answer
+	silent func(since, patience time.Duration) // called where a server does not answer
 	slots  chan struct{}                       // one for each connection that is lent
 	idle   chan *connection
 }
 
-// connection is one to the server, with its socket.
+// connection is a connection to the server, with its socket.
 type connection struct {
 	*pgx.Conn
 	line *line
@@ -29,7 +29,7 @@ func newPool(config *pgx.ConnConfig, silent func(since, patience time.Duration))
 	return &pool{config: config, silent: silent, slots: make(chan struct{}, connections), idle: make(chan *connection, connections)}
 }
 
-// take lends a connection, on which nothing may come for so long. The caller gives it back.
+// take lends a connection with that timeout. The caller gives it back.
 func (p *pool) take(ctx context.Context, patience time.Duration) (*connection, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -46,7 +46,7 @@ func (p *pool) take(ctx context.Context, patience time.Duration) (*connection, e
 		default:
 			config := p.config.Copy()
 			line := dialling(config, min(patience, config.ConnectTimeout), p.silent)
-			config.ConnectTimeout += time.Second // the line says why, a context only that it is over
+			config.ConnectTimeout += time.Second // the line has the reason, a context only that it is over
 			conn, err := pgx.ConnectConfig(ctx, config)
 			if err != nil {
 				<-p.slots
@@ -58,8 +58,7 @@ func (p *pool) take(ctx context.Context, patience time.Duration) (*connection, e
 	}
 }
 
-// give takes a connection back. One that is in the middle of something is of no
-// more use.
+// give takes a connection back. One in the middle of an operation is discarded.
 func (p *pool) give(conn *connection) {
 	const idle = 'I' // the server's "Message Formats", ReadyForQuery
 	if conn.IsClosed() || conn.PgConn().TxStatus() != idle {
@@ -70,7 +69,7 @@ func (p *pool) give(conn *connection) {
 	<-p.slots
 }
 
-// close ends the connections that nobody has borrowed.
+// close closes the idle connections.
 func (p *pool) close() {
 	for {
 		select {

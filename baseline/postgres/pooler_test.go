@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/storetest"
 )
 
-// pooler is a PgBouncer before the tests' server, which lends a connection for a transaction
+// pooler is a PgBouncer in front of the tests' server, which lends a connection for a transaction
 // and has two for each database, however many clients there are.
 type pooler struct{ dir string }
 
@@ -81,15 +81,14 @@ func (p pooler) url(database string) string {
 	return fmt.Sprintf("postgres://owner@/%s?host=%s", database, p.dir)
 }
 
-// TestSuiteBehindAPooler is the suite behind PgBouncer in transaction mode, without a word
-// about it in the address.
+// TestSuiteBehindAPooler is the suite behind PgBouncer in transaction mode, which the address does
+// not mention.
 func TestSuiteBehindAPooler(t *testing.T) {
 	p := newPooler(t)
 	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, p.url(newHistory(t))) })
 }
 
-// TestManyBehindAPooler: sixteen jobs at once have two connections of the server between
-// them, and each run is there once.
+// Sixteen concurrent jobs share two connections of the server, and each run is stored once.
 func TestManyBehindAPooler(t *testing.T) {
 	p := newPooler(t)
 	database := newDatabase(t) // the first of them makes the tables
@@ -114,7 +113,7 @@ func TestManyBehindAPooler(t *testing.T) {
 	}
 }
 
-// TestOneConnection: a process has one connection, however much it asks at once.
+// A process has one connection, however many concurrent calls it makes.
 func TestOneConnection(t *testing.T) {
 	database := newHistory(t)
 	s := open(t, theServer.url("owner", database))
@@ -135,7 +134,7 @@ func TestOneConnection(t *testing.T) {
 	}
 }
 
-// connectionsTo is how many connections the server has to the database.
+// connectionsTo returns how many connections the server has to the database.
 func connectionsTo(t *testing.T, database string) (n int) {
 	t.Helper()
 	conn := connect(t, theServer.url("owner", "postgres"))

@@ -1,16 +1,15 @@
-// Package postgres keeps a history in PostgreSQL: for a team whose history has
-// outgrown a git branch, or that wants to ask it questions of its own.
+// Package postgres stores a history in PostgreSQL: for a team whose history has outgrown a git
+// branch, or that wants to query it with SQL.
 //
-// It owns the schema "apkgate" of a database, its migrations (docs/postgres.md),
-// and finding the references of a run among a million without opening a record.
-// It does not make databases or roles, and it does not decide what is a
-// reference; package baseline does.
+// It owns the schema "apkgate" of a database, its migrations (docs/postgres.md), and finding the
+// references of a run among a million without opening a record. It creates neither databases nor
+// roles, and package baseline decides what is a reference.
 //
-// It takes a stand: a server that is restarted in the middle is no reason to lose
-// a run or to add it twice. What does not depend on the request is tried again,
-// and adding is safe to repeat since runs are named by their content.
+// A server that is restarted in the middle neither loses a run nor adds it twice: failures that do
+// not depend on the request are retried, and adding is safe to repeat since runs are named by their
+// content.
 //
-// It has more files than other packages: each thing that a store does has one.
+// It has more files than other packages: each operation of a store has one.
 package postgres
 
 import (
@@ -30,16 +29,16 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Options are what can be changed about a store. The zero value is good.
+// Options are the options of a store. The zero value is usable.
 type Options struct {
-	// ReadOnly never writes, and makes no schema.
+	// ReadOnly never writes, and creates no schema.
 	ReadOnly bool
-	// Wait is how long to go on trying when the server is not there; 0: a minute.
-	// Opening tries for half a minute at most.
+	// Wait is how long to retry while the server is unavailable; 0: a minute. Opening retries for
+	// half a minute at most.
 	Wait time.Duration
 	// Now dates runs and marks; nil: time.Now.
 	Now func() time.Time
-	// Waiting is told once of each wait for the server, and why; nil: nobody.
+	// Waiting is called once for each wait for the server, with the reason; nil: never.
 	Waiting func(what string, why error)
 }
 
@@ -49,14 +48,14 @@ type Store struct {
 	options Options
 	pool    *pool
 	names   *names
-	opened  bool                      // it was there once
-	stale   bool                      // some summaries followed older rules when it was opened, and may be changed
-	told    atomic.Pointer[time.Time] // when a silence of the server was told last
+	opened  bool                      // it has been opened successfully
+	stale   bool                      // some summaries followed older rules when it was opened, and may be updated
+	told    atomic.Pointer[time.Time] // when the silence of the server was last reported
 }
 
 var _ baseline.Store = (*Store)(nil)
 
-// Kind is how PostgreSQL databases keep histories.
+// Kind is the kind of histories in PostgreSQL databases.
 var Kind = baseline.Kind{
 	Schemes: []string{"postgres://", "postgresql://"}, Form: "postgres://…",
 	Open: func(ctx context.Context, address string, o baseline.Opening) (baseline.Store, error) {
@@ -65,7 +64,7 @@ var Kind = baseline.Kind{
 	Shown: shown,
 }
 
-// shown is a URL without a password.
+// shown returns a URL without its password.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -78,10 +77,9 @@ func shown(address string) string {
 }
 
 // Open opens the history in the database at a URL such as
-// postgres://user@host:5432/db?sslmode=verify-full (libpq's "Connection URIs").
-// What the URL leaves out comes from the variables of libpq (PGHOST, PGPASSWORD,
-// PGSSLROOTCERT, …), a password also from ~/.pgpass. Tables are made where there
-// are none and the user may.
+// postgres://user@host:5432/db?sslmode=verify-full (libpq's "Connection URIs"). The variables of
+// libpq (PGHOST, PGPASSWORD, PGSSLROOTCERT, …) supply what the URL omits, and ~/.pgpass a password.
+// Open creates missing tables if the user may.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -97,8 +95,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		config.RuntimeParams["application_name"] = "apkgate"
 	}
 	if config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
-		// A pooler that lends a connection for a transaction knows no prepared statements, and a
-		// process that asks each question a few times has little of them.
+		// A pooler that assigns a connection for each transaction does not support prepared
+		// statements, and they gain little in a process that runs each query a few times.
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	if config.ConnectTimeout == 0 {
@@ -116,11 +114,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// badAddress says what is wrong with a URL, without the password in it.
+// badAddress returns an error about a URL, without the password in it.
 func badAddress(err error) error {
 	var parse *pgconn.ParseConfigError
 	if errors.As(err, &parse) {
-		parse.ConnString = "" // the library blacks the password out only where it finds it
+		parse.ConnString = "" // the library redacts the password only where it finds it
 	}
 	return &baseline.Error{
 		Err:    fmt.Errorf("open a history in PostgreSQL: the address can't be used: %w", err),
@@ -128,7 +126,7 @@ func badAddress(err error) error {
 	}
 }
 
-// nameOf names the database for people.
+// nameOf returns a readable name of the database.
 func nameOf(c *pgx.ConnConfig) string {
 	host := c.Host
 	if !strings.HasPrefix(host, "/") {
@@ -143,12 +141,12 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// wrap says what was being done to which history.
+// wrap adds the operation and the history to an error.
 func (s *Store) wrap(doing string, err error) error {
 	return fmt.Errorf("%s history in PostgreSQL at %s: %w", doing, s.name, explain(err))
 }
 
-// silent tells that the server has not answered, of one silence at a time.
+// silent reports that the server has not answered, once for each silence.
 func (s *Store) silent(since, patience time.Duration) {
 	now := time.Now()
 	last := s.told.Swap(&now)
@@ -161,17 +159,17 @@ func (s *Store) waiting(wait time.Duration) string {
 	return fmt.Sprintf("waiting up to %v for PostgreSQL at %s", wait, s.name)
 }
 
-// ours are the rows of the tenant of who is logged in. Row-level security says the same of
-// every role but a superuser's; the sub-select has it looked up once.
+// ours selects the rows of the login role's tenant. Row-level security does the same for every role
+// except a superuser; the sub-select evaluates the tenant once.
 const ours = "tenant = (SELECT apkgate.tenant())"
 
-// write runs f in a transaction, which is durable when write returns no error.
-// Where the server goes away or others are in the way, f runs again.
+// write runs f in a transaction, which is durable when write returns no error. If the server goes
+// away or other sessions interfere, f runs again.
 func (s *Store) write(ctx context.Context, f func(pgx.Tx) error) error {
 	return s.writeFor(ctx, s.options.Wait, f)
 }
 
-// writeFor is write with statements that may take so long.
+// writeFor is write for statements that may take as long as patience.
 func (s *Store) writeFor(ctx context.Context, patience time.Duration, f func(pgx.Tx) error) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: it was opened to be read", baseline.ErrReadOnly)
@@ -179,24 +177,23 @@ func (s *Store) writeFor(ctx context.Context, patience time.Duration, f func(pgx
 	return s.transact(ctx, "BEGIN", patience, f)
 }
 
-// read runs f on one state of the history, whatever is written meanwhile.
+// read runs f on one snapshot of the history, unaffected by concurrent writes.
 func (s *Store) read(ctx context.Context, f func(pgx.Tx) error) error {
 	return s.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", s.options.Wait, f)
 }
 
-// Limits that the server keeps itself: on waiting for others' locks, after which the same is
-// tried again, and on a transaction of a process that was stopped. That of a statement ends
-// somewhat before this side gives it up, so that its reason comes back.
+// Limits that the server enforces: on waits for locks, which are then retried, and on a transaction
+// of a process that was stopped. The limit of a statement ends somewhat before this side gives up,
+// so that the server can return its reason.
 const (
 	lockLimit = 10 * time.Second
 	idleLimit = 5 * time.Minute
 )
 
 func (s *Store) transact(ctx context.Context, begin string, patience time.Duration, f func(pgx.Tx) error) error {
-	// They come with the beginning, since a pooler before the server passes on no parameters
-	// of a session.
-	// Every question has an index: a plan that reads all of a table comes of statistics that are
-	// absent or old. Of a server that compiles its plans first, none is worth that.
+	// They are part of BEGIN, since a pooler in front of the server does not pass on session
+	// parameters. Every query has an index: a plan that reads a whole table results from missing or
+	// outdated statistics. No query is worth compiling its plan (jit).
 	begin = fmt.Sprintf("%s; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
 		begin, min(lockLimit, s.options.Wait/3).Milliseconds(), (patience * 9 / 10).Milliseconds(), idleLimit.Milliseconds())
 	return s.again(ctx, func() error {
@@ -216,7 +213,7 @@ func within(ctx context.Context, conn *connection, begin string, f func(pgx.Tx) 
 		return err
 	}
 	if err := f(tx); err != nil {
-		_ = tx.Rollback(ctx) // where the connection is gone, so is the transaction
+		_ = tx.Rollback(ctx) // if the connection is gone, so is the transaction
 		return err
 	}
 	return tx.Commit(ctx)

@@ -9,15 +9,15 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// old is a run that the retention does not keep, as it was when that was found.
+// old is a run beyond the retention, with its state when it was found.
 type old struct {
 	number int64
 	state  string
 }
 
-// Prune implements baseline.Store. It looks at some subjects at a time, and removes some runs
-// at a time, so that no other session waits for it; a run that is marked meanwhile stays. The
-// space is used again once PostgreSQL has vacuumed the tables, which it does by itself.
+// Prune implements baseline.Store. It visits some subjects at a time, and removes some runs at a
+// time, so that no other session waits for it; a run that is marked concurrently stays. PostgreSQL
+// reuses the space after it has vacuumed the tables, which it does by itself.
 func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
 	if err := r.Check(); err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 	}
 	removed := 0
 	for some := range slices.Chunk(list, page) {
-		n, before := 0, 0 // of an attempt whose end nobody knows
+		n, before := 0, 0 // of an attempt with an unknown outcome
 		err := s.write(ctx, func(tx pgx.Tx) (err error) {
 			before = max(before, n)
 			n, err = remove(ctx, tx, some)
@@ -59,10 +59,10 @@ func remove(ctx context.Context, tx pgx.Tx, list []old) (int, error) {
 	return int(done.RowsAffected()), err
 }
 
-// subjectsAtOnce is of how many apps' scenarios the runs are looked at in one transaction.
+// subjectsAtOnce is the number of subjects whose runs one transaction visits.
 const subjectsAtOnce = 100
 
-// beyond are the runs that the retention does not keep.
+// beyond returns the runs beyond the retention.
 func (s *Store) beyond(ctx context.Context, r baseline.Retention) (list []old, err error) {
 	var subjects []int64
 	if err := s.read(ctx, func(tx pgx.Tx) (err error) {
@@ -92,7 +92,7 @@ func (s *Store) beyond(ctx context.Context, r baseline.Retention) (list []old, e
 	return list, nil
 }
 
-// tell tells each of the runs.
+// tell calls each for each of the runs.
 func (s *Store) tell(ctx context.Context, list []old, each func(baseline.Entry) error) error {
 	if each == nil {
 		return nil

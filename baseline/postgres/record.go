@@ -9,11 +9,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// maxID is how long a run's id may be: an index of PostgreSQL takes no more than
-// some 2,700 bytes.
+// maxID is the maximum length of a run's id: an index of PostgreSQL takes no more than about 2,700
+// bytes.
 const maxID = 1_000
 
-// newRecord makes the record of a run whose id the database can take.
+// newRecord returns the record of a run, or an error if the database can't store its id.
 func newRecord(r run.Run) (records.Record, error) {
 	rec, err := records.New(r)
 	if err == nil && len(rec.Run.ID) > maxID {
@@ -22,8 +22,8 @@ func newRecord(r run.Run) (records.Record, error) {
 	return rec, err
 }
 
-// PostgreSQL's text holds no NUL. A text with one, or one that begins like what
-// we make of it, is kept in hexadecimal behind a mark.
+// PostgreSQL's text can't contain NUL. A text with a NUL, or one that starts with the mark, is
+// stored as the mark and its bytes in hexadecimal.
 const hexMark = `\x`
 
 func toText(s string) string {

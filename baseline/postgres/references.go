@@ -111,8 +111,8 @@ func (sc *scanner) rankContexts(ctx context.Context) ([]records.Ranked, error) {
 	return out, nil
 }
 
-// A lane is read in pieces: at least smallPiece, so that a question to the server
-// is worth its while; at most largePiece, to bound memory.
+// A lane is read in pieces: at least smallPiece, to amortize a query; at most largePiece, to limit
+// memory.
 const (
 	smallPiece = 16
 	largePiece = 2_000
@@ -137,7 +137,7 @@ func (sc *scanner) cluster(ctx context.Context, contexts []int64) error {
 	return err
 }
 
-// readPieces reads the next piece of each lane with one question.
+// readPieces reads the next piece of each lane with one query.
 func (sc *scanner) readPieces(ctx context.Context, lanes []*records.Lane, size int) error {
 	var contexts []int64
 	var started, ids []string
@@ -145,7 +145,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes []*records.Lane, size i
 	for _, l := range lanes {
 		contexts, started, ids = append(contexts, l.Context), append(started, l.After.Started), append(ids, l.After.ID)
 		byContext[l.Context] = l
-		l.Done = true // unless its piece turns out to be whole
+		l.Done = true // unless its piece turns out to be full
 	}
 	rows, err := sc.tx.Query(ctx, `
 		SELECT l.context, p.started, p.id, p.session, p.revision, p.number, p.derived, p.cells, p.repeated
@@ -197,14 +197,14 @@ func (sc *scanner) readPieces(ctx context.Context, lanes []*records.Lane, size i
 	return nil
 }
 
-// kept is a run's summary as it lies in the database, and which rules it follows.
+// kept is a run's summary as stored in the database, and the version of its rules.
 type kept struct {
 	number          int64
 	derived         int
 	cells, repeated []byte
 }
 
-// cellsOf are the summaries by number: decoded, or of other rules made of the records.
+// cellsOf returns the summaries by number: decoded, or for other rules derived from the records.
 func (sc *scanner) cellsOf(ctx context.Context, list []kept) (map[int64]run.Cells, error) {
 	var others []int64
 	var packed [][]byte

@@ -17,21 +17,20 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Pauses between attempts: drawn evenly from zero up to a bound that doubles.
+// Pauses between attempts: drawn evenly from zero up to a limit that doubles.
 const (
 	firstPause = 20 * time.Millisecond
 	longPause  = 2 * time.Second
 )
 
-// openWait is how long to wait for a server that was never there: as long as one
-// takes to restart. waitUntold is for how much of that nothing is said.
+// openWait is how long to wait for a server that was never reached: as long as a restart takes.
+// waitUntold is how much of that is not reported.
 const (
 	openWait   = 30 * time.Second
 	waitUntold = time.Second
 )
 
-// again runs f until it succeeds, until its error is not one that passes, or
-// until the time for it is over.
+// again runs f until it succeeds, its error is permanent, or the time is over.
 func (s *Store) again(ctx context.Context, f func() error) error {
 	wait := s.options.Wait
 	if !s.opened { // perhaps a wrong address
@@ -70,8 +69,7 @@ const (
 	codeTooLong       = "57014" // statement_timeout
 )
 
-// passingCodes are errors that come of the moment: the server ends or begins, or
-// another transaction was in the way.
+// passingCodes are temporary errors: the server stops or starts, or another transaction interfered.
 var passingCodes = []string{
 	"57P01", "57P02", "57P03", // shut down, crashed, starting up
 	"53300",          // too many connections
@@ -82,7 +80,7 @@ var passingCodes = []string{
 // passing reports whether the same may succeed a little later.
 func passing(err error) bool {
 	if errors.Is(err, baseline.ErrDamaged) {
-		return false // a record that ends early is no connection that did
+		return false // a truncated record is no broken connection
 	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
@@ -99,15 +97,15 @@ func passing(err error) bool {
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed")
 }
 
-// broken is how a connection looks that was cut.
+// broken are the errors of a connection that was cut.
 var broken = []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}
 
 func isAny(err error, of ...error) bool {
 	return slices.ContainsFunc(of, func(one error) bool { return errors.Is(err, one) })
 }
 
-// explain turns what the server says into one of package baseline's errors with
-// a hint. Every other error it returns as it is.
+// explain converts the server's errors to package baseline's errors with a hint. It returns every
+// other error as it is.
 func explain(err error) error {
 	var known *baseline.Error
 	if err == nil || errors.As(err, &known) {

@@ -16,10 +16,9 @@ import (
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// migrations are the steps of the schema: the first makes version 1 of nothing,
-// the next makes version 2 of that. A step that is released never changes. From version 5
-// on the rows are under row-level security for their owner too: a step that changes them
-// has to lift it (NO FORCE) while it does.
+// migrations are the steps of the schema: the first creates version 1, the next version 2 from it.
+// A released step never changes. From version 5 on the rows are under row-level security for their
+// owner too: a step that changes them has to lift it (NO FORCE) meanwhile.
 var migrations = []string{
 	mustRead("schema/0001_history.sql"),
 	mustRead("schema/0002_batch.sql"),
@@ -28,8 +27,8 @@ var migrations = []string{
 	mustRead("schema/0005_teams.sql"),
 }
 
-// migrationLimit is how long one statement of a migration may take: an index of a million
-// runs takes minutes.
+// migrationLimit is the timeout of one statement of a migration: an index of a million runs takes
+// minutes.
 const migrationLimit = time.Hour
 
 // lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
@@ -43,15 +42,15 @@ func mustRead(name string) string {
 	return string(data)
 }
 
-// versions are those of the schema, and before version 5 of all summaries together: 0, 0 for
-// no history.
+// versions are those of the schema, and before version 5 of all summaries together: 0, 0 for no
+// history.
 type versions struct{ schema, derivation int }
 
-// perRow is the first version of the schema in which each run says which rules its summaries
-// follow.
+// perRow is the first version of the schema in which each run has the version of its summaries'
+// rules.
 const perRow = 5
 
-// prepare brings the schema up to date, or says why not.
+// prepare updates the schema, or returns an error.
 func (s *Store) prepare(ctx context.Context) error {
 	var found versions
 	err := s.read(ctx, func(tx pgx.Tx) (err error) {
@@ -89,9 +88,9 @@ func (s *Store) upgrade(ctx context.Context, found versions) error {
 	return err
 }
 
-// checkTenant makes sure that what this role sees is a history: where teams share a
-// database, a role of none of them sees an empty one. It finds out whether there is something
-// to renew for a role that may.
+// checkTenant makes sure that this role sees a history: where teams share a database, a role of
+// none of them sees an empty one. It also determines whether there is something to renew for a role
+// that may.
 func (s *Store) checkTenant(ctx context.Context, tx pgx.Tx) error {
 	var role string
 	var tenant *int64
@@ -121,18 +120,18 @@ func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
 		return v, err
 	}
 	err = tx.QueryRow(ctx, "SELECT schema, derivation FROM apkgate.history").Scan(&v.schema, &v.derivation)
-	if errors.Is(err, pgx.ErrNoRows) { // it was made after this transaction's state of the database
+	if errors.Is(err, pgx.ErrNoRows) { // it was created after this transaction's snapshot
 		err = errMeanwhile
 	}
 	return v, err
 }
 
-// errMeanwhile is that another one has made the history while this one looked: it
-// is there now.
+// errMeanwhile is returned where another process has created the history during the check: it
+// exists now.
 var errMeanwhile = errors.New("another apkgate makes the history's tables")
 
-// check reports what makes a history one that this apkgate leaves alone. An older
-// one neither guesses nor takes back what a newer one has made.
+// check returns an error for a history that this apkgate must leave alone. An older one neither
+// guesses nor reverts what a newer one has made.
 func (v versions) check() error {
 	const advice = "Update apkgate, or use a database of its own for this version."
 	switch {
@@ -144,8 +143,8 @@ func (v versions) check() error {
 	return nil
 }
 
-// migrate takes the schema through the steps that it has not seen, all or none.
-// The lock keeps jobs that start together from doing it twice.
+// migrate runs the missing migrations atomically. The lock keeps concurrently started jobs from
+// running them twice.
 func migrate(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lockKey)); err != nil {
 		return fmt.Errorf("%w: %w", errUpgrading, err)
@@ -181,6 +180,6 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// errUpgrading is that another one brings the schema up to date, which takes as long as its
-// indexes take to make.
+// errUpgrading is returned while another process updates the schema, which takes as long as
+// creating its indexes.
 var errUpgrading = errors.New("another apkgate brings the history up to date")

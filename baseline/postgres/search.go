@@ -12,19 +12,20 @@ import (
 	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
-// search is a filter as SQL. It says by which index runs are found, so that no plan depends on
-// what the server guesses: with a hundred rows of a commit among a million, the statistics
-// that tell so may be a day old.
+// search is a filter as SQL. It determines the index by which runs are found, so that no plan
+// depends on the server's estimates: with a hundred rows of a commit among a million, the
+// statistics may be a day old.
 type search struct {
-	where      []string // what holds of a run r
+	where      []string // conditions on a run r
 	args       []any
 	by         string // the column whose values are looked up one by one; "" for all runs of the tenant
-	values     string // the argument that has them
-	few        bool   // the conditions choose so few runs that they are put in order afterwards
-	impossible bool   // no run can be meant
+	values     string // the argument with these values
+	few        bool   // the conditions select so few runs that they are sorted afterwards
+	impossible bool   // no run can match
 }
 
-// mostLooked is how many values are looked up one by one at most, as each reads a page of runs.
+// mostLooked is the maximum number of values that are looked up one by one, as each reads a page of
+// runs.
 const mostLooked = 64
 
 // add adds a condition; each ? in it becomes the next argument.
@@ -40,8 +41,8 @@ func (q *search) arg(v any) string {
 	return fmt.Sprintf("$%d", len(q.args))
 }
 
-// among adds that a column has one of the values, which are looked up one by one where they
-// are few and nothing else tells where to look.
+// among adds that a column has one of the values, which are looked up one by one where they are few
+// and no other lookup is set.
 func among[T any](q *search, column, kind string, values []T) {
 	q.impossible = q.impossible || len(values) == 0
 	if q.by != "" || q.few || len(values) > mostLooked {
@@ -52,7 +53,7 @@ func among[T any](q *search, column, kind string, values []T) {
 	q.where = append(q.where, "r."+column+" = of.value")
 }
 
-// newSearch is the filter as SQL. What no text of the database can be is not possible.
+// newSearch returns the filter as SQL. A text that the database can't contain matches nothing.
 func newSearch(ctx context.Context, tx pgx.Tx, f baseline.Filter) (q search, err error) {
 	q.where = []string{ours}
 	text := func(s string) string {
@@ -93,7 +94,7 @@ func newSearch(ctx context.Context, tx pgx.Tx, f baseline.Filter) (q search, err
 	return q, q.lookUp(ctx, tx, f)
 }
 
-// lookUp adds what other tables tell: the filter's subjects and contexts; and its states.
+// lookUp adds the ids from other tables: the filter's subjects and contexts; and its states.
 func (q *search) lookUp(ctx context.Context, tx pgx.Tx, f baseline.Filter) error {
 	if f.Package != "" || f.Scenario != "" {
 		subjects, err := subjectsOf(ctx, tx, f.Package, f.Scenario)
@@ -121,8 +122,8 @@ func (q *search) lookUp(ctx context.Context, tx pgx.Tx, f baseline.Filter) error
 	return nil
 }
 
-// source is the query of the runs in that order, at most so many. The columns of summaries
-// and records are left where they are.
+// source returns the query of the runs in that order, at most so many. The columns of summaries and
+// records are not read.
 func (q *search) source(order string, limit int) string {
 	one := "SELECT r.* FROM apkgate.runs r WHERE " + strings.Join(q.where, " AND ")
 	end := fmt.Sprintf("%s LIMIT %s", order, q.arg(limit))
@@ -135,7 +136,7 @@ func (q *search) source(order string, limit int) string {
 	return one + " " + end
 }
 
-// subjectsOf are the subjects of an app, of a scenario, or of both; "" is any.
+// subjectsOf returns the subjects of an app, of a scenario, or of both; "" is any.
 func subjectsOf(ctx context.Context, tx pgx.Tx, pkg, scenario string) ([]int64, error) {
 	if !validText(pkg) || !validText(scenario) {
 		return nil, nil
@@ -155,7 +156,7 @@ func subjectsOf(ctx context.Context, tx pgx.Tx, pkg, scenario string) ([]int64, 
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// contextsWith are the contexts with those properties.
+// contextsWith returns the contexts with those properties.
 func contextsWith(ctx context.Context, tx pgx.Tx, properties map[string]string) ([]int64, error) {
 	var q search
 	q.add(ours)
@@ -172,5 +173,5 @@ func contextsWith(ctx context.Context, tx pgx.Tx, properties map[string]string) 
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// validText reports whether the database could hold the text.
+// validText reports whether the database could contain the text.
 func validText(s string) bool { return utf8.ValidString(s) }

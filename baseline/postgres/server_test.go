@@ -28,8 +28,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/storetest"
 )
 
-// server is a PostgreSQL of the tests' own: real, in a temporary folder, reached
-// through a socket in it.
+// server is the tests' own PostgreSQL: a real one, in a temporary folder, with a socket in it.
 type server struct {
 	bin, dir string
 	who      *syscall.SysProcAttr // PostgreSQL refuses to run as root
@@ -58,7 +57,7 @@ func TestMain(m *testing.M) {
 
 var errNoServer = errors.New("PostgreSQL's server is not installed: no initdb in /usr/lib/postgresql/*/bin or on the PATH (Debian's package postgresql)")
 
-// findBin is the folder of the newest server that is installed.
+// findBin returns the folder of the newest installed server.
 func findBin() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -100,8 +99,8 @@ func startServer() (*server, error) {
 	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(hba), 0o644); err != nil {
 		return nil, err
 	}
-	// Waiting for the disk makes a difference where the computer loses its power,
-	// and these tests stop no more than the server.
+	// Waiting for the disk only matters where the computer loses power, and these tests only stop
+	// the server.
 	if err := os.WriteFile(filepath.Join(s.data(), "postgresql.auto.conf"), []byte("fsync = off\n"), 0o644); err != nil {
 		return nil, err
 	}
@@ -128,7 +127,7 @@ func (s *server) run(name string, args ...string) error {
 	return nil
 }
 
-// start starts the server. Connections come through the socket alone.
+// start starts the server, which only accepts connections through the socket.
 func (s *server) start() error {
 	return s.run("pg_ctl", "-D", s.data(), "-w", "-l", filepath.Join(s.dir, "log"), "-o",
 		"-c listen_addresses='' -c unix_socket_directories='"+s.dir+"' -c shared_buffers=256MB -c max_connections=200", "start")
@@ -147,7 +146,7 @@ func (s *server) url(user, database string) string {
 	return fmt.Sprintf("postgres://%s@/%s?host=%s", user, database, s.dir)
 }
 
-// newDatabase makes an empty database and returns its name.
+// newDatabase creates an empty database and returns its name.
 func newDatabase(t testing.TB) string {
 	t.Helper()
 	return databaseLike(t, "template1")
@@ -168,8 +167,8 @@ var (
 	emptyHistory string
 )
 
-// newHistory makes a database with an empty history in it, which takes less than to make its
-// tables, and returns its name.
+// newHistory creates a database with an empty history, which is faster than creating its tables,
+// and returns its name.
 func newHistory(t testing.TB) string {
 	t.Helper()
 	makeEmpty.Do(func() {
@@ -184,7 +183,7 @@ func newHistory(t testing.TB) string {
 	return databaseLike(t, emptyHistory)
 }
 
-// awaitEnd waits until the server has seen that nobody uses the database any more.
+// awaitEnd waits until the server has no connection to the database any more.
 func awaitEnd(t testing.TB, database string) {
 	t.Helper()
 	conn := connect(t, theServer.url("owner", "postgres"))
@@ -213,8 +212,8 @@ func execAs(t testing.TB, url, sql string) {
 	}
 }
 
-// statements are the statements of a script. Some have to come alone: one that
-// makes a database, a vacuum.
+// statements returns the statements of a script. Some have to be executed alone: CREATE DATABASE,
+// VACUUM.
 func statements(script string) []string {
 	return slices.DeleteFunc(strings.Split(comment.ReplaceAllString(script, ""), ";"), func(s string) bool { return strings.TrimSpace(s) == "" })
 }

@@ -35,7 +35,7 @@ func summarize(r run.Run) summaries {
 	return summaries{median, mean}
 }
 
-// sharedRows are the rows that a run shares with others.
+// sharedRows adds the rows that a run shares with others.
 func sharedRows(into map[key]shared, r run.Run, sums summaries) {
 	k := subjectKey(r.App.Package, r.Scenario)
 	into[k] = shared{k, toText(r.App.Package), toText(r.Scenario)}
@@ -45,7 +45,7 @@ func sharedRows(into map[key]shared, r run.Run, sums summaries) {
 	sharedCells(into, sums)
 }
 
-// sharedCells are those of the rows that are cells.
+// sharedCells adds those of the rows that are cells.
 func sharedCells(into map[key]shared, sums summaries) {
 	for _, cells := range []run.Cells{sums.median, sums.mean} {
 		for c := range cells.All() {

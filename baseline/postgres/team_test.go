@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// script is the n-th SQL script of docs/postgres.md, from 1.
+// script returns the n-th SQL script of docs/postgres.md, from 1.
 func script(t *testing.T, n int) string {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/postgres.md")
@@ -33,8 +33,8 @@ func script(t *testing.T, n int) string {
 	return text
 }
 
-// teams are two repositories in one database, each with a role of its own, as
-// docs/postgres.md has them. Of the victim's runs one is accepted, of the intruder's none.
+// teams are two repositories in one database, each with a role of its own, as in docs/postgres.md.
+// The victim has one accepted run, the intruder none.
 type teams struct {
 	database         string
 	victim, intruder *postgres.Store
@@ -62,7 +62,7 @@ func newTeams(t *testing.T) teams {
 	r.Context["secret"] = secret
 	r.Iterations[0].Events = []run.Bucket{{Name: secret, Metrics: map[string]float64{"frames.count": 41}}}
 	old := newRun("victims", 42)
-	old.Started = old.Started.AddDate(-7, 0, 0) // of no month's part
+	old.Started = old.Started.AddDate(-7, 0, 0) // outside of any month's partition
 	if _, err := out.victim.Add(t.Context(), r, old); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,7 @@ func teamsOf(t *testing.T, database string) teams {
 		connect(t, theServer.url("intruder", database))}
 }
 
-// TestWhoOnlyReadsMakesNoMonths: the function that makes the tables of a month makes none for a
-// role that may not add runs.
+// The function that creates the tables of a month refuses a role that may not add runs.
 func TestWhoOnlyReadsMakesNoMonths(t *testing.T) {
 	x := newTeams(t)
 	exec1(t, x.database, "DO $$BEGIN CREATE ROLE onlooker LOGIN; EXCEPTION WHEN duplicate_object THEN END$$; GRANT USAGE ON SCHEMA apkgate TO onlooker; GRANT SELECT ON ALL TABLES IN SCHEMA apkgate TO onlooker")
@@ -94,8 +93,8 @@ func TestWhoOnlyReadsMakesNoMonths(t *testing.T) {
 	}
 }
 
-// TestTeamsShareNothing: two teams whose app, scenario, context and even ids are the same,
-// as a fork's are, have a history each.
+// Two teams whose app, scenario, context and even ids are equal, as a fork's are, have separate
+// histories.
 func TestTeamsShareNothing(t *testing.T) {
 	x := newTeams(t)
 	before := everything(t, x.victim)
@@ -137,7 +136,7 @@ func TestTeamsShareNothing(t *testing.T) {
 	}
 }
 
-// TestAStrangerIsToldSo: a role of no team does not find an empty history.
+// A role of no team gets an error instead of an empty history.
 func TestAStrangerIsToldSo(t *testing.T) {
 	x := newTeams(t)
 	_, err := postgres.Open(t.Context(), theServer.url("stranger", x.database), postgres.Options{})
@@ -146,8 +145,8 @@ func TestAStrangerIsToldSo(t *testing.T) {
 	}
 }
 
-// TestAnIntruder tries with the rights of one team, and SQL of its own, to read and to
-// change another's rows. Each attempt is refused, or meets no row.
+// TestAnIntruder uses the rights of one team, and SQL of its own, to read and to change another's
+// rows. Each attempt is rejected, or affects no row.
 func TestAnIntruder(t *testing.T) {
 	x := newTeams(t)
 	if _, err := x.intruder.Add(t.Context(), newRun("mine", 1)); err != nil {
@@ -215,7 +214,7 @@ func TestAnIntruder(t *testing.T) {
 	}
 }
 
-// attempt is SQL of an intruder, of which an error has to come (refused), or no row (none).
+// attempt is SQL of an intruder, which must fail (refused), or affect no row (none).
 type attempt struct {
 	name    string
 	refused bool
@@ -223,7 +222,7 @@ type attempt struct {
 	none    bool
 }
 
-// attempts are those against a run of that number in that part.
+// attempts returns those against a run of that number in that partition.
 func attempts(leaf, part, number string, subject, context int64) []attempt {
 	out := []attempt{
 		{"set a tenant", false, []string{"SET apkgate.tenant = 0", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}, false},
@@ -276,12 +275,12 @@ func attempts(leaf, part, number string, subject, context int64) []attempt {
 	return out
 }
 
-// TestCopyingOut: COPY tells no more than a query does, and brings nothing in for others.
+// COPY shows no more than a query does, and adds nothing for others.
 func TestCopyingOut(t *testing.T) {
 	x := newTeams(t)
 	var out strings.Builder
 	if _, err := x.conn.PgConn().CopyTo(context.Background(), &out, "COPY apkgate.runs TO STDOUT"); err != nil {
-		out.WriteString(err.Error()) // a table in parts is copied by a query alone
+		out.WriteString(err.Error()) // a partitioned table can only be copied by a query
 	}
 	if _, err := x.conn.PgConn().CopyTo(context.Background(), &out, "COPY (SELECT * FROM apkgate.cells) TO STDOUT"); err != nil {
 		t.Error(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/postgres"
 )
 
-// An upgrade by another process is not waited for without end, and is what is said.
+// Waiting for an upgrade by another process has a timeout, and is reported.
 func TestAnUpgradeThatGoesOn(t *testing.T) {
 	t.Parallel()
 	url := theServer.url("owner", newDatabase(t))
@@ -40,7 +40,7 @@ func TestAnUpgradeThatGoesOn(t *testing.T) {
 	open(t, url)
 }
 
-// count is how many runs the history holds.
+// count returns how many runs the history has.
 func count(t *testing.T, s baseline.Store) (n int) {
 	t.Helper()
 	for _, err := range s.Export(t.Context(), baseline.Filter{}) {

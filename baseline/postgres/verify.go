@@ -12,9 +12,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Verify implements baseline.Store. It checks for each run that the record is
-// what its digest says and that everything that repeats the record agrees with
-// it. That PostgreSQL's own files are whole is for pg_amcheck to tell.
+// Verify implements baseline.Store. It checks for each run that the record matches its digest and
+// that everything derived from the record agrees with it. pg_amcheck checks PostgreSQL's own files.
 func (s *Store) Verify(ctx context.Context) (found []baseline.Damage, err error) {
 	after := records.Cursor{}
 	for {
@@ -55,7 +54,7 @@ func (s *Store) Verify(ctx context.Context) (found []baseline.Damage, err error)
 func (s *Store) verifyRun(ctx context.Context, tx pgx.Tx, number int64) ([]baseline.Damage, error) {
 	listed, err := s.selectEntries(ctx, tx, "SELECT * FROM apkgate.runs WHERE number = $1", "", number)
 	if err == nil && len(listed) == 0 {
-		return nil, nil // pruned meanwhile
+		return nil, nil // pruned in the meantime
 	}
 	id := fmt.Sprint("number ", number)
 	if err == nil {
@@ -91,7 +90,7 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 		return records.Damaged(errors.New("it is among the references and should not be, or the other way round"))
 	}
 	if derived != derivation {
-		return nil // what follows other rules is made of the record wherever it is asked for
+		return nil // a run of other rules is always derived from the record
 	}
 	if err := records.CheckANRs(anrs, e.Run); err != nil {
 		return err

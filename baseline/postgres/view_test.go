@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestNumbersInSQL: the view has the number of each event and metric, to the last bit.
+// The view has the number of each event and metric, exactly.
 func TestNumbersInSQL(t *testing.T) {
 	url := theServerURL(t)
 	r := newRun("a", 60)

@@ -44,12 +44,12 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 	return added, nil
 }
 
-// wrap says what was being done to which file.
+// wrap adds what was being done, and the file, to an error.
 func (s *Store) wrap(doing string, err error) error {
 	return fmt.Errorf("%s history %s: %w", doing, s.path, explain(err))
 }
 
-// addRecord adds one run and reports whether it was not there before.
+// addRecord adds one run and reports whether it is new.
 func (s *Store) addRecord(ctx context.Context, in *interning.Writer, rec records.Record) (bool, error) {
 	known, err := holds(ctx, in.Tx, rec)
 	if err != nil || known {
@@ -85,8 +85,8 @@ func (s *Store) addRecord(ctx context.Context, in *interning.Writer, rec records
 	return true, summaries.Add(ctx, in, p, r)
 }
 
-// holds reports whether the run is there already; one of the same id with other
-// content is an error.
+// holds reports whether the run is stored already; one of the same id with other content is an
+// error.
 func holds(ctx context.Context, tx *prepared.Tx, rec records.Record) (bool, error) {
 	var digest []byte
 	err := tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.Run.ID).Scan(&digest)

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// stalls are the ids of the runs of soundHistory that have ANRs, as the history tells.
+// stalls returns the ids of the runs of soundHistory that have ANRs, as listed by the history.
 func stalls(t *testing.T, s *Store) ([]string, error) {
 	t.Helper()
 	found, err := s.ANRs(t.Context(), baseline.ANRQuery{Package: "org.example.mail"})
@@ -25,8 +25,8 @@ func stalls(t *testing.T, s *Store) ([]string, error) {
 	return ids, err
 }
 
-// TestVersion5: a history from before ANRs stood beside the records tells of them,
-// where it can be written and where it can't.
+// A history from before ANRs were stored separately returns them, whether or not the file can be
+// written.
 func TestVersion5(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	soundHistory(t, path, 6)
@@ -50,8 +50,8 @@ func TestVersion5(t *testing.T) {
 	}
 }
 
-// TestDamagedANRs: where what stands beside the records is damaged, the answer is made
-// of the records, and says so.
+// Where the separately stored ANRs are damaged, the answer is derived from the records, and says
+// so.
 func TestDamagedANRs(t *testing.T) {
 	for name, change := range map[string]string{
 		"a bit":        "UPDATE runs SET anrs = CAST(substr(anrs, 1, 20) || x'ff' || substr(anrs, 22) AS BLOB) WHERE id = 'run-03'",
@@ -74,7 +74,7 @@ func TestDamagedANRs(t *testing.T) {
 	}
 }
 
-// TestANRsByTheirIndex: however many runs have none, none of them is looked at.
+// Runs without ANRs are not read, however many there are.
 func TestANRsByTheirIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	soundHistory(t, path, 6)

@@ -121,7 +121,7 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 	return nil
 }
 
-// BenchmarkVerify checks every run of a history, and that there is nothing to find.
+// BenchmarkVerify checks every run of a history without damage.
 func BenchmarkVerify(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -137,7 +137,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenOlder opens a history whose summaries follow older rules, and are made anew.
+// BenchmarkOpenOlder opens a history whose summaries follow older rules, and are derived again.
 func BenchmarkOpenOlder(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -161,8 +161,8 @@ func BenchmarkOpenOlder(b *testing.B) {
 	}
 }
 
-// BenchmarkReferences finds the references of one run: by default up to 10,000
-// of them, each with 18 cells. "cold" opens the file anew each time.
+// BenchmarkReferences finds the references of one run: by default up to 10,000 of them, each with
+// 18 cells. "cold" opens the file each time.
 func BenchmarkReferences(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -199,8 +199,8 @@ func BenchmarkReferences(b *testing.B) {
 	}
 }
 
-// BenchmarkReferencesOfUniqueContexts has twenty properties in each context that no
-// other run has, such as a serial number or a temperature.
+// BenchmarkReferencesOfUniqueContexts has twenty unique properties in each context, such as a
+// serial number or a temperature.
 func BenchmarkReferencesOfUniqueContexts(b *testing.B) {
 	for _, n := range []int{1_000, 20_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -17,10 +17,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// deriveAll makes every summary anew from the records, what stands beside them of
-// ANRs, and the records themselves where they are made otherwise today. A run whose record
-// is damaged is left without a summary, which Verify tells. Records are opened and summed
-// up on all processors, while what came of those before is written.
+// deriveAll derives every summary again from the records, the separately stored ANRs, and the
+// records themselves where they are encoded differently today. A run whose record is damaged has no
+// summary, which Verify reports. Records are decoded and summarized on all processors, while
+// earlier results are written.
 func deriveAll(ctx context.Context, tx *prepared.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
 		return err
@@ -48,21 +48,21 @@ func deriveAll(ctx context.Context, tx *prepared.Tx) error {
 	return putDerived(ctx, in, summed)
 }
 
-// derivedRun is a run with what is made of its record.
+// derivedRun is a run with everything derived from its record.
 type derivedRun struct {
 	number         int64
 	place          summaries.Place
 	digest, packed []byte
-	hasANRs        bool // it has some beside its record already
+	hasANRs        bool // some are already stored separately
 
 	run          run.Run
 	median, mean run.Cells
 	anrs         []byte
-	renewed      *records.Record // where it is made otherwise today
+	renewed      *records.Record // where it is encoded differently today
 	err          error
 }
 
-// How many runs are summed up together, and how large their records are at most.
+// How many runs are summarized together, and how large their records are at most.
 const (
 	derivedTogether = 256
 	derivedBytes    = 4 << 20
@@ -87,7 +87,7 @@ func nextBatch(ctx context.Context, tx *prepared.Tx, last int64) (batch []*deriv
 	return batch, len(batch) > 0, rows.Err()
 }
 
-// sumUp makes of each record what is kept beside it.
+// sumUp derives from each record what is stored separately.
 func sumUp(batch []*derivedRun) {
 	var next atomic.Int64
 	var working sync.WaitGroup
@@ -117,7 +117,7 @@ func (d *derivedRun) sumUp() (err error) {
 	return err
 }
 
-// putDerived keeps what was made of the records.
+// putDerived stores the derived data.
 func putDerived(ctx context.Context, in *interning.Writer, batch []*derivedRun) error {
 	for _, d := range batch {
 		err := d.err
@@ -161,8 +161,8 @@ func putANRs(ctx context.Context, tx *prepared.Tx, number int64, p summaries.Pla
 	return err
 }
 
-// deriveANRs puts the ANRs of each run beside its record. A record that is damaged, or
-// has none, is not read.
+// deriveANRs stores the ANRs of each run separately. A record that is damaged or missing is not
+// read.
 func deriveANRs(ctx context.Context, tx *prepared.Tx) error {
 	var packed []byte
 	for number := int64(-1); ; {
@@ -193,8 +193,7 @@ func deriveANRs(ctx context.Context, tx *prepared.Tx) error {
 	}
 }
 
-// renew brings the run's record up to date, where it is made otherwise today: see
-// records.Renewed.
+// renew updates the run's record, where it is encoded differently today: see records.Renewed.
 func renew(ctx context.Context, tx *prepared.Tx, number int64, rec *records.Record) error {
 	if rec == nil {
 		return nil
@@ -206,7 +205,7 @@ func renew(ctx context.Context, tx *prepared.Tx, number int64, rec *records.Reco
 	return err
 }
 
-// derived sums up the record of the run of that id.
+// derived summarizes the record of the run of that id.
 func derived(ctx context.Context, tx *prepared.Tx, id string, centre run.Centre) (commit string, _ run.Cells, _ error) {
 	var number int64
 	if err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number); err != nil {

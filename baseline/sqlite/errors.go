@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
-// explain turns what SQLite says into one of package baseline's errors with a
-// hint. Every other error it returns as it is.
+// explain converts SQLite's errors to package baseline's errors with a hint. It returns every other
+// error as it is.
 func explain(err error) error {
 	var known *baseline.Error
 	if err == nil || errors.As(err, &known) {
@@ -30,7 +30,7 @@ func explain(err error) error {
 	if !errors.As(err, &sqliteErr) {
 		return err
 	}
-	if sqliteErr.Code() == lib.SQLITE_IOERR_SHMSIZE { // no room for the index of the log beside the file
+	if sqliteErr.Code() == lib.SQLITE_IOERR_SHMSIZE { // no room for the index of the log next to the file
 		return full(err)
 	}
 	switch sqliteErr.Code() & 0xff { // the primary code (SQLite's "Result and Error Codes", 2)

@@ -25,8 +25,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// hold takes the lock of those who write, as a process that was stopped in the middle has
-// it, and gives it back at the end or after a while.
+// hold takes the write lock, as a process that was stopped in the middle has it, and releases it at
+// the end or after a while.
 func hold(after time.Duration) func(*testing.T, *storetest.Faulty) func() {
 	return func(t *testing.T, f *storetest.Faulty) func() {
 		db, err := sql.Open("sqlite", f.At)

@@ -20,8 +20,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// damageable makes a history of n runs on five phones, with levels, rejections and
-// records that go over several pages.
+// damageable creates a history of n runs on five phones, with levels, rejections and records of
+// several pages.
 func damageable(t *testing.T, path string, n int) {
 	t.Helper()
 	s := openTest(t, path)
@@ -39,7 +39,7 @@ func damageable(t *testing.T, path string, n int) {
 		r.Iterations = nil
 		for range 3 {
 			it := run.Iteration{Metrics: map[string]float64{"frames.count": 600, "frames.duration_ms": 8 + random.Float64()}}
-			for range random.IntN(10) * (1 + i%10/9*60) { // a tenth of the records goes over several pages
+			for range random.IntN(10) * (1 + i%10/9*60) { // a tenth of the records takes several pages
 				it.Frames = append(it.Frames, run.Frame{DurationMS: 8 + random.Float64()})
 			}
 			r.Iterations = append(r.Iterations, it)
@@ -69,7 +69,7 @@ func damageable(t *testing.T, path string, n int) {
 	}
 }
 
-// questions are what is asked of a history, each of another context and scenario.
+// questions returns queries of a history, each of another context and scenario.
 func questions() (out []baseline.Query) {
 	for i, scenario := range []string{"open-message", "scroll"} {
 		out = append(out, baseline.Query{
@@ -80,7 +80,7 @@ func questions() (out []baseline.Query) {
 	return out
 }
 
-// answers is what a history says. noticed is what it says is wrong with it.
+// answers are the answers of a history. noticed is the damage that it reports.
 type answers struct {
 	references [][]run.Summary
 	anrs       []baseline.ANRRun
@@ -138,8 +138,8 @@ func askAll(t *testing.T, s *Store) (a answers, err error) {
 	return a, nil
 }
 
-// touched are the runs whose record a byte of the file belongs to, and those that
-// lie on a page whose own bytes it is.
+// touched returns the runs whose record contains a byte of the file, and those on a page whose own
+// bytes contain it.
 func touched(src *pages.File, at int64) (record string, onPage []string) {
 	reader := pages.Reader{Pages: src, Usable: int(src.Bytes)}
 	found := salvage.Of(src, int(src.Bytes))
@@ -162,7 +162,7 @@ func touched(src *pages.File, at int64) (record string, onPage []string) {
 	return record, onPage
 }
 
-// flippedPages are pages with one byte that is something else.
+// flippedPages are pages with one changed byte.
 type flippedPages struct {
 	*pages.File
 	n  uint32
@@ -177,10 +177,9 @@ func (p *flippedPages) Page(n uint32) []byte {
 	return page
 }
 
-// TestNoFlipMisleads flips single bits of a history. Whatever they hit but the words of
-// a note, an answer is what it was or comes with a word of the damage, no run is another than it was, and
-// every run is saved whose record the bit did not hit. APKGATE_FULL=1 flips 1,000 in
-// a history of 1,000 runs.
+// Single bits of a history are flipped. Except in the words of a note, every answer is unchanged or
+// comes with a report of the damage, no run is changed, and every run is saved whose record the bit
+// did not hit. APKGATE_FULL=1 flips 1,000 in a history of 1,000 runs.
 func TestNoFlipMisleads(t *testing.T) {
 	t.Parallel()
 	runs, flips := 60, 60
@@ -245,7 +244,7 @@ func TestNoFlipMisleads(t *testing.T) {
 	})
 }
 
-// flipCount is what flips have done.
+// flipCount counts the effects of flips.
 type flipCount struct {
 	harmless, noticed, unopened, lost, structural int
 }
@@ -255,8 +254,8 @@ func (c *flipCount) add(o flipCount) {
 	c.lost, c.structural = c.lost+o.lost, c.structural+o.structural
 }
 
-// judge compares what a history says after a flip with what it said before. touched
-// are the run whose record was hit, and those on a page whose own bytes were.
+// judge compares the answers of a history before and after a flip. touched returns the run whose
+// record was hit, and those on a page whose own bytes were.
 func (c *flipCount) judge(t *testing.T, what string, got, want answers, touched func() (string, []string)) {
 	t.Helper()
 	said := len(got.noticed) > 0
@@ -306,7 +305,7 @@ func (c *flipCount) judge(t *testing.T, what string, got, want answers, touched 
 	}
 }
 
-// afterFlip asks a damaged history; one that can't be opened is repaired first.
+// afterFlip queries a damaged history; one that can't be opened is repaired first.
 func afterFlip(t *testing.T, path string) (got answers, opened bool) {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{})
@@ -332,7 +331,7 @@ func afterFlip(t *testing.T, path string) (got answers, opened bool) {
 	for _, d := range done.Found {
 		got.noticed = append(got.noticed, d.String())
 	}
-	got.references, got.anrs = nil, nil // of what is left; the damage was told
+	got.references, got.anrs = nil, nil // of the rest; the damage was reported
 	return got, false
 }
 
@@ -350,8 +349,8 @@ func touchedIn(t *testing.T, path string, at int64) (record string, onPage []str
 	return touched(src, at)
 }
 
-// TestRepairWithoutAHeader hits what a file says of itself. Such a file is refused, or
-// opens and says that it is damaged; repair saves every run of it with its mark.
+// Damage in the file's header is rejected when the file is opened, or reported; repair saves every
+// run of the file with its mark.
 func TestRepairWithoutAHeader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	damageable(t, path, 20)

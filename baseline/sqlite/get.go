@@ -54,8 +54,8 @@ func getEntry(ctx context.Context, tx *prepared.Tx, number int64) (baseline.Entr
 	return e, err
 }
 
-// resolve returns the number of the run of that id, or of that one run whose id
-// or digest begins so.
+// resolve returns the number of the run of that id, or of the only run whose id or digest begins
+// so.
 func resolve(ctx context.Context, tx *prepared.Tx, id string) (int64, error) {
 	var number int64
 	err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number)

@@ -18,8 +18,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// page is how many rows are read between two looks at the file: a consumer that
-// takes its time holds no transaction open.
+// page is how many rows are read in one transaction, so that a slow consumer holds none open.
 const page = 256
 
 // List implements baseline.Store.
@@ -27,8 +26,8 @@ func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.
 	return s.entries(ctx, f, true)
 }
 
-// Export implements baseline.Store. A run that is pruned meanwhile is left out. Of
-// a file whose structure is damaged it reads the pages one by one.
+// Export implements baseline.Store. A run that has been pruned in the meantime is left out. The
+// pages of a file whose structure is damaged are read one by one.
 func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		switch err := s.whole(ctx, f.IDs == nil && f.Limit == 0); {
@@ -64,7 +63,7 @@ func (s *Store) export(ctx context.Context, f baseline.Filter, yield func(baseli
 	for e, err := range s.salvagedEntries(ctx, f, false, nil) {
 		var damaged *baseline.DamagedRun
 		if errors.As(err, &damaged) {
-			continue // it was told
+			continue // already reported
 		}
 		if !yield(e, err) || err != nil {
 			return
@@ -164,8 +163,8 @@ func (s *Store) listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter
 	return out, err
 }
 
-// selectEntries reads the runs that the end of the query says, without what
-// only their records hold and without what was said of them.
+// selectEntries reads the runs selected by the end of the query, without what is only in their
+// records and without outcomes.
 func selectEntries(ctx context.Context, tx *prepared.Tx, names *interning.Reader, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := selectRows(ctx, tx, where, args...)
 	if err != nil {
@@ -196,7 +195,7 @@ func selectRows(ctx context.Context, tx *prepared.Tx, where string, args ...any)
 // levelOf is the start of the level of a run r, "" where there is none.
 const levelOf = "(SELECT coalesce(max(l.since), '') FROM runs l WHERE l.subject = r.subject AND l.state = 'rebaselined')"
 
-// conditions are the filter as SQL; the first is always there.
+// conditions returns the filter as SQL; the first condition is always there.
 func conditions(f baseline.Filter) (where []string, args []any) {
 	where = []string{"true"}
 	add := func(condition string, values ...any) {
@@ -238,7 +237,7 @@ func conditions(f baseline.Filter) (where []string, args []any) {
 	return where, args
 }
 
-// row is a run as List reads it, before its context and mark are filled in.
+// row is a run as read by List, before its context and mark are set.
 type row struct {
 	entry          baseline.Entry
 	number         int64
@@ -263,7 +262,7 @@ func (r *row) scan(rows *sql.Rows) error {
 	return err
 }
 
-// complete fills in the contexts and marks.
+// complete sets the contexts and marks.
 func complete(ctx context.Context, tx *prepared.Tx, names *interning.Reader, rows []row) ([]baseline.Entry, error) {
 	out := make([]baseline.Entry, len(rows))
 	for i, r := range rows {
@@ -280,10 +279,9 @@ func complete(ctx context.Context, tx *prepared.Tx, names *interning.Reader, row
 	return out, nil
 }
 
-// ANRs implements baseline.Store. The runs that have any stand in an index of their
-// own, and what did not respond stands beside them: no record is opened, unless
-// something that it reads turns out to be damaged, or the file is of older rules and
-// can't be brought up to date.
+// ANRs implements baseline.Store. The runs with ANRs have an index of their own, and ANRs are
+// stored separately: no record is opened, unless something that it reads is damaged, or the file
+// follows older rules and can't be updated.
 func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
 	q, err := q.Normal()
 	if err != nil {
@@ -313,7 +311,7 @@ func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRu
 	return out, nil
 }
 
-// selectANRs goes through the runs with ANRs from the newest on, by their own index.
+// selectANRs reads the runs with ANRs, newest first, by their own index.
 const selectANRs = `SELECT subject, context, started, r.id, session, scenario, version, revision, state, anrs
 	FROM runs r JOIN subjects s ON s.id = subject
 	WHERE package = ? AND anrs IS NOT NULL ORDER BY started DESC, r.id DESC LIMIT ?`

@@ -14,13 +14,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// markable is what Mark must know of a run.
+// markable is what Mark needs of a run.
 type markable struct {
 	number int64
 	summaries.Place
 	status run.Status
 	state  baseline.State
-	last   string // when it was marked last, "" for never
+	last   string // time of the latest mark, "" for none
 }
 
 // Mark implements baseline.Store: one transaction for all the runs.
@@ -160,7 +160,7 @@ func (s *Store) judge(ctx context.Context, tx *prepared.Tx, id string, j run.Jud
 	return err
 }
 
-// addSaid fills in what was said of the run of that number, where the file has it.
+// addSaid sets the outcome of the run of that number, where the file has outcomes.
 func (s *Store) addSaid(ctx context.Context, tx *prepared.Tx, number int64, r *run.Run) error {
 	if s.mute {
 		return nil

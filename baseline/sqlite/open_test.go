@@ -20,7 +20,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// wantHint checks that err is of the kind, names the file and comes with advice.
+// wantHint checks that err is of the kind, names the file and has advice.
 func wantHint(t *testing.T, err, kind error, path string) {
 	t.Helper()
 	var hint interface{ Hint() string }
@@ -120,8 +120,7 @@ func TestReadOnly(t *testing.T) {
 	wantHint(t, err, baseline.ErrReadOnly, path)
 }
 
-// TestReadingChangesNothing: whatever is asked for in a reading transaction, SQLite
-// refuses to write, also in a store that may.
+// Whatever is requested in a read transaction, SQLite refuses to write, even in a writable store.
 func TestReadingChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -138,8 +137,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	checkGet(t, s, "there")
 }
 
-// TestWrittenWhileReadWithoutLock: of a file that we may not write to, what was
-// read while another wrote to it is not passed on.
+// Reads of a read-only file that another process wrote to in the meantime are discarded.
 func TestWrittenWhileReadWithoutLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -167,8 +165,8 @@ func TestWrittenWhileReadWithoutLock(t *testing.T) {
 	}
 }
 
-// TestOtherRules: summaries by older rules are never compared with, and an older
-// apkgate does not take back those of a newer one.
+// Summaries by older rules are never compared, and an older apkgate does not overwrite those of a
+// newer one.
 func TestOtherRules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -208,7 +206,7 @@ func TestOtherRules(t *testing.T) {
 	}
 }
 
-// TestNoRightToWrite needs a user whom permissions hold back.
+// TestNoRightToWrite needs an unprivileged user.
 func TestNoRightToWrite(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("permissions do not hold back the superuser")
@@ -229,11 +227,11 @@ func TestNoRightToWrite(t *testing.T) {
 	ro.Close()
 }
 
-// TestFullDisk bounds the file's pages, which to SQLite is a full disk.
+// TestFullDisk limits the file's pages, which for SQLite is a full disk.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
-	s.db.SetMaxOpenConns(1) // the bound is the connection's
+	s.db.SetMaxOpenConns(1) // the limit is the connection's
 	if _, err := s.Add(t.Context(), writtenRun("before")); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +279,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestMigrate takes a history through one more step, after a step that goes wrong.
+// TestMigrate runs one more migration, after one that fails.
 func TestMigrate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -319,8 +317,8 @@ func TestMigrate(t *testing.T) {
 	checkGet(t, s, "old")
 }
 
-// TestMigrateBatches opens a history of version 1: the marks of a refresh, which
-// were known by their note, are one batch each.
+// TestMigrateBatches opens a history of version 1: the marks of a refresh, which were recognized by
+// their note, get one batch each.
 func TestMigrateBatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	rawSQL(t, path, migrations[0].script, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 1", applicationID),
@@ -383,8 +381,8 @@ func TestDeriveAnew(t *testing.T) {
 	}
 }
 
-// A history that kept times in the zone in which they were told has the digests of
-// today after it is opened: the same run is known again, in whichever zone.
+// A history that stored times in their own time zone has today's digests after it is opened: the
+// same run is recognized, in whichever zone.
 func TestTimesOfOtherZonesAreBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -445,8 +443,8 @@ func TestPruneFreesSpace(t *testing.T) {
 	}
 }
 
-// Histories of older rules are summed up anew on all processors: whatever the order in which
-// that ends, each run has its own summary, and one whose record is damaged has none.
+// Histories of older rules are summarized again on all processors: whatever the order, each run has
+// its own summary, and one whose record is damaged has none.
 func TestSummingUpAnewMakesTheSameSummaries(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history.db")

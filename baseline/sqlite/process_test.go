@@ -22,9 +22,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A test that needs other processes starts this binary again as a writer: it
-// adds runs to the history of the first variable, with the second in their
-// names, and prints what was acknowledged. The third says how many; "" is for ever.
+// A test that needs other processes starts this binary again as a writer: it adds runs to the
+// history of the first variable, with the second in their names, and prints what was acknowledged.
+// The third is the number of runs; "" is forever.
 const (
 	writerPath  = "APKGATE_TEST_WRITER_PATH"
 	writerName  = "APKGATE_TEST_WRITER_NAME"
@@ -118,7 +118,7 @@ func exportAll(ctx context.Context, s *Store) (n int, err error) {
 	return n, nil
 }
 
-// writtenRun is a run whose content follows from its id.
+// writtenRun returns a run whose content follows from its id.
 func writtenRun(id string) run.Run {
 	return run.Run{
 		Format: run.Format, ID: id, Started: time.Date(2026, 1, 1, 0, 0, len(id), 0, time.UTC),
@@ -131,7 +131,7 @@ func writtenRun(id string) run.Run {
 	}
 }
 
-// startWriter starts a writer and returns it and what it prints.
+// startWriter starts a writer and returns it and its output.
 func startWriter(t *testing.T, path, name, count string) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	self, err := os.Executable()
@@ -151,8 +151,8 @@ func startWriter(t *testing.T, path, name, count string) (*exec.Cmd, io.Reader) 
 	return cmd, out
 }
 
-// acknowledged reads what a writer prints up to its end. A line that the kill
-// has cut short does not count. first is closed at the first line.
+// acknowledged reads the output of a writer up to its end. A line that was cut by the kill does not
+// count. first is closed at the first line.
 func acknowledged(out io.Reader, first chan<- struct{}) (lines []string) {
 	in := bufio.NewReader(out)
 	for {
@@ -166,11 +166,11 @@ func acknowledged(out io.Reader, first chan<- struct{}) (lines []string) {
 	}
 }
 
-// TestKilledAtAnyInstant kills writers at random instants, from before they
-// have opened the file to well into their writing. A kill is no power cut: that
-// the disk has it is up to SQLite and the kernel (synchronous = FULL).
+// TestKilledAtAnyInstant kills writers at random instants, from before they have opened the file to
+// well into their writing. A kill is no power cut: SQLite and the kernel ensure that the disk has
+// the data (synchronous = FULL).
 func TestKilledAtAnyInstant(t *testing.T) {
-	const histories = 4 // at a time: most of a kill is waiting for it
+	const histories = 4 // in parallel, as killing is mostly waiting
 	kills := 20         // of each
 	if testing.Short() {
 		kills = 5
@@ -194,8 +194,8 @@ func TestKilledAtAnyInstant(t *testing.T) {
 	}
 }
 
-// killWriters kills writers of one history in turn, and returns how much they
-// had acknowledged.
+// killWriters kills writers of one history in turn, and returns how many changes they had
+// acknowledged.
 func killWriters(t *testing.T, kills int) (acknowledged int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), rand.Uint64()))
@@ -285,7 +285,7 @@ func TestSeveralProcesses(t *testing.T) {
 	checkAcknowledged(t, path, slices.Compact(slices.Sorted(slices.Values(all))), true)
 }
 
-// TestKilledWritersWithOtherClocks: see storetest.Writers.
+// See storetest.Writers.
 func TestKilledWritersWithOtherClocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	w := storetest.Writers{Address: path, Open: func(t *testing.T) baseline.Store { return openTest(t, path) }}

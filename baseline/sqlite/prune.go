@@ -9,8 +9,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
-// Prune implements baseline.Store: one transaction, after which the file gives
-// the freed space back.
+// Prune implements baseline.Store: one transaction, after which the file returns the freed space.
 func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
 	if err := r.Check(); err != nil {
 		return 0, err
@@ -51,7 +50,7 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 	return removed, nil
 }
 
-// beyond are the numbers of the runs that the retention does not keep.
+// beyond returns the numbers of the runs that the retention does not keep.
 func beyond(ctx context.Context, tx *prepared.Tx, r baseline.Retention) ([]int64, error) {
 	ids, err := surplus(ctx, tx, r)
 	if err != nil {
@@ -72,8 +71,8 @@ func beyond(ctx context.Context, tx *prepared.Tx, r baseline.Retention) ([]int64
 	return old, nil
 }
 
-// surplus are the ids of all but the newest runs of each context. It reads the
-// summaries backwards in the order in which they lie, so that nothing is sorted.
+// surplus returns the ids of all except the newest runs of each context. It reads the summaries
+// backwards in their stored order, so that nothing is sorted.
 func surplus(ctx context.Context, tx *prepared.Tx, r baseline.Retention) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT subject, reference, context, id FROM summaries
 		WHERE subject IN (SELECT id FROM subjects WHERE ?1 IN ('', package) AND ?2 IN ('', scenario))

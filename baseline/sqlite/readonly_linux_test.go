@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/internal/unprivileged"
 )
 
-// readUnprivileged reads the history as a user whom permissions hold back.
+// readUnprivileged reads the history as an unprivileged user.
 func readUnprivileged(t *testing.T, path string) string {
 	t.Helper()
 	out, err := unprivileged.Output(readerPath + "=" + path)
@@ -20,8 +20,7 @@ func readUnprivileged(t *testing.T, path string) string {
 	return out
 }
 
-// TestReadWhereNothingCanBeWritten: a history in a cache that is not ours to write
-// is read as any other, and nothing is left beside it.
+// A history in a read-only cache is read like any other, and no file is left next to it.
 func TestReadWhereNothingCanBeWritten(t *testing.T) {
 	for name, modes := range map[string]struct{ dir, file os.FileMode }{
 		"neither file nor folder": {0o555, 0o444},
@@ -46,8 +45,8 @@ func TestReadWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// TestReadAfterAKill: what a writer has acknowledged may still be in its log. It
-// is read, or the reader says that it can't be.
+// Acknowledged changes may still be in the log. They are read, or the reader reports that they
+// can't be.
 func TestReadAfterAKill(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "history.db")
 	fourRuns(t, made) // and not closed
@@ -74,7 +73,7 @@ func TestReadAfterAKill(t *testing.T) {
 	}
 }
 
-// fourRuns makes a history of four runs, of which two are accepted.
+// fourRuns creates a history of four runs, two of which are accepted.
 func fourRuns(t *testing.T, path string) *Store {
 	t.Helper()
 	s := openTest(t, path)
@@ -91,7 +90,7 @@ func fourRuns(t *testing.T, path string) *Store {
 	return s
 }
 
-// openFolder is a folder that everybody may enter.
+// openFolder returns a folder that every user may enter.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "apkgate-readonly-")

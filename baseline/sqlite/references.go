@@ -13,10 +13,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// References implements baseline.Store. It ranks the distinct contexts of the
-// app and scenario, which are few, and reads summaries from the most similar
-// contexts on until there are enough; no record is opened, unless something that
-// it reads turns out to be damaged.
+// References implements baseline.Store. It ranks the distinct contexts of the app and scenario,
+// which are few, and reads summaries from the most similar contexts on until there are enough; no
+// record is opened, unless something that it reads is damaged.
 func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
 	q, err := q.Normal()
 	if err != nil {
@@ -68,7 +67,7 @@ func references(ctx context.Context, tx *prepared.Tx, stale bool, q baseline.Que
 	return out, nil
 }
 
-// unlisted makes sure that a subject that its index does not hold is not there.
+// unlisted makes sure that a subject missing from its index does not exist.
 func unlisted(ctx context.Context, tx *prepared.Tx, q baseline.Query) error {
 	var there bool
 	err := tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM subjects NOT INDEXED WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&there)
@@ -124,8 +123,8 @@ func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baselin
 	return out, rows.Err()
 }
 
-// wantedProperties are the ids of the new run's properties that count. One that
-// the history has never seen has no id and equals none.
+// wantedProperties returns the ids of the new run's properties that count. A property that is not
+// in the history has no id and equals none.
 func wantedProperties(ctx context.Context, tx *prepared.Tx, q baseline.Query) (map[int64]bool, error) {
 	wanted := map[int64]bool{}
 	for name, value := range q.Properties() {
@@ -142,8 +141,8 @@ func wantedProperties(ctx context.Context, tx *prepared.Tx, q baseline.Query) (m
 	return wanted, nil
 }
 
-// hardProperties are the ids of the history's hard properties (devctx.Hard), and
-// whether the new run has them.
+// hardProperties are the ids of the history's hard properties (devctx.Hard), and whether the new
+// run has them.
 type hardProperties struct {
 	agrees map[int64]bool
 	wanted int // how many the new run has
@@ -168,8 +167,7 @@ func readHard(ctx context.Context, tx *prepared.Tx, q baseline.Query) (hardPrope
 	return h, rows.Err()
 }
 
-// comparable is devctx.Comparable of the new run's context and that of the
-// properties.
+// comparable is devctx.Comparable for the new run's context and that of the properties.
 func (h hardProperties) comparable(properties []int64) bool {
 	agreeing := 0
 	for _, id := range properties {
@@ -184,8 +182,8 @@ func (h hardProperties) comparable(properties []int64) bool {
 	return agreeing == h.wanted
 }
 
-// level is the start of the subject's present level, "" where there is none:
-// what started before is no reference any more.
+// level returns the start of the subject's present level, "" where there is none: earlier runs are
+// no longer references.
 func level(ctx context.Context, tx *prepared.Tx, subject int64) (since string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT coalesce(max(since), '') FROM runs WHERE subject = ? AND state = 'rebaselined'", subject).
 		Scan(&since)

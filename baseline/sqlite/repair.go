@@ -17,18 +17,17 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite/salvage"
 )
 
-// Repaired is what Repair has done.
+// Repaired is the result of Repair.
 type Repaired struct {
 	Kept     int               // runs of the new file, each with the mark that counts
 	Lost     int               // runs whose records can't be read
-	Found    []baseline.Damage // what was wrong; nil: the file is whole, and as it was
+	Found    []baseline.Damage // the damage; nil: none, and the file is unchanged
 	Original string            // where the damaged file is now
 }
 
-// Repair makes a whole history of what is sound in the file at path, and puts it in
-// the file's place when it is complete and checked. The damaged file stays beside
-// it. Nobody else may have it open. A file that SQLite can't open any more is read
-// page by page.
+// Repair creates a history from what is sound in the file at path, and replaces the file once the
+// new one is complete and verified. The damaged file is kept next to it. No other process may have
+// it open. A file that SQLite can't open is read page by page.
 func Repair(ctx context.Context, path string, o Options) (Repaired, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -52,7 +51,7 @@ func Repair(ctx context.Context, path string, o Options) (Repaired, error) {
 	return out, err
 }
 
-// ofContent reports whether a file could not be opened for what is in it.
+// ofContent reports whether a file could not be opened because of its content.
 func ofContent(err error) bool {
 	for _, other := range []error{
 		baseline.ErrBusy, baseline.ErrReadOnly, baseline.ErrFull, fs.ErrNotExist, fs.ErrPermission, context.Canceled, context.DeadlineExceeded,
@@ -64,12 +63,12 @@ func ofContent(err error) bool {
 	return true
 }
 
-// likelyVersion is more than the versions of the schema that there may ever be: what
-// is beyond is no newer history but a damaged one.
+// likelyVersion is above every schema version to be expected: a higher one is no newer history but
+// a damaged one.
 const likelyVersion = 1000
 
-// repairUnopened repairs a file that can't be opened for the reason why. It has to
-// have runs of ours.
+// repairUnopened repairs a file that can't be opened for the reason why. It must contain runs of
+// ours.
 func repairUnopened(ctx context.Context, path string, o Options, why error) (Repaired, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,7 +84,7 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 		return Repaired{}, why
 	}
 	if errors.Is(why, baseline.ErrNewer) && binary.BigEndian.Uint32(head[60:]) <= likelyVersion {
-		return Repaired{}, why // we don't know all that it holds
+		return Repaired{}, why // its content is not completely known
 	}
 	found := salvage.Of(src, int(src.Bytes))
 	if len(found.ByNumber) == 0 {
@@ -101,10 +100,10 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 	return out, err
 }
 
-// rescueName is where the new file grows.
+// rescueName returns the path of the new file until it is complete.
 func rescueName(path string) string { return path + ".repairing" }
 
-// rescue copies sound runs into a new file and checks that.
+// rescue copies sound runs into a new file and verifies it.
 func (out *Repaired) rescue(ctx context.Context, path string, entries iter.Seq2[baseline.Entry, error], o Options) error {
 	if err := removeHistory(rescueName(path)); err != nil {
 		return err
@@ -148,17 +147,17 @@ func (out *Repaired) rescue(ctx context.Context, path string, entries iter.Seq2[
 	return nil
 }
 
-// keyOf tells damages apart. A run that is damaged is told of once, in whatever words.
+// keyOf identifies damage. A damaged run is reported once, in whatever words.
 func keyOf(d baseline.Damage) string { return cmp.Or(d.ID, d.Problem) }
 
-// replace puts the new file in the place of the old one, which it names anew. Its
-// log goes with it: it would else be taken for the new file's.
+// replace replaces the old file, which it renames, by the new one. Its log is renamed with it: it
+// would otherwise be used for the new file.
 func replace(path string, now time.Time) (original string, err error) {
 	original = path + ".damaged-" + now.UTC().Format("20060102T150405Z")
 	if _, err := os.Lstat(original); err == nil {
 		return "", fmt.Errorf("keep the damaged history as %s: %w", original, fs.ErrExist)
 	}
-	if err := os.Link(path, original); err != nil { // a link, so that path is never without a file
+	if err := os.Link(path, original); err != nil { // a link, so that path always exists
 		return "", fmt.Errorf("keep the damaged history as %s: %w", original, err)
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -172,7 +171,7 @@ func replace(path string, now time.Time) (original string, err error) {
 	return original, syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes the names in a folder last. Not every system can.
+// syncFolder syncs the names in a folder to disk. Not every system can.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -182,8 +181,7 @@ func syncFolder(dir string) error {
 	return d.Close()
 }
 
-// removeHistory removes a file of ours that was left half done, with what lies
-// beside it.
+// removeHistory removes an incomplete file of ours, with its side files.
 func removeHistory(path string) error {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

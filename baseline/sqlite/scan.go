@@ -17,7 +17,7 @@ import (
 // scanner reads the summaries of a subject's references context by context.
 type scanner struct {
 	tx      *prepared.Tx
-	stale   bool // derive summaries from records: those that are kept follow older rules
+	stale   bool // derive summaries from records: the stored ones follow older rules
 	query   baseline.Query
 	subject int64
 	since   string
@@ -32,10 +32,10 @@ type scanner struct {
 	commits map[string]string // each once
 }
 
-// kept is a summary as it lies in the file.
+// kept is a summary as stored in the file.
 type kept struct{ session, revision, cells, repeated sql.RawBytes }
 
-// columns are those of kept. Older rules had other columns, and are not asked for them.
+// columns returns those of kept. Older rules had other columns, which are not queried.
 func (sc *scanner) columns() string {
 	switch {
 	case sc.stale:
@@ -76,8 +76,8 @@ func (sc *scanner) close() {
 	sc.exact.Close()
 }
 
-// Pages of a lane: at least smallPage, so that a step into the index is worth
-// its while; at most largePage, to bound memory.
+// Pages of a lane: at least smallPage, to amortize a step into the index; at most largePage, to
+// limit memory.
 const (
 	smallPage = 16
 	largePage = 1024
@@ -108,7 +108,7 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []in
 	})
 }
 
-// manyContexts is how many contexts are always read by a lane each.
+// manyContexts is the number of contexts up to which each is read by a lane.
 const manyContexts = 1_000
 
 // newest appends the newest references of contexts of which there are more than
@@ -185,7 +185,7 @@ func (sc *scanner) readPage(ctx context.Context, l *records.Lane, size int) erro
 	return rows.Err()
 }
 
-// summary is the one that the last Scan has read, in that context.
+// summary returns the one that the last Scan has read, in that context.
 func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, properties map[string]string) (run.Summary, error) {
 	started, err := records.ParseStamp(c.Started)
 	if err != nil {
@@ -201,7 +201,7 @@ func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, prop
 	return out, err
 }
 
-// commit is that of the last summary.
+// commit returns that of the last summary.
 func (sc *scanner) commit() string {
 	known, ok := sc.commits[string(sc.kept.revision)]
 	if !ok {

@@ -19,38 +19,36 @@ const applicationID = 'a'<<24 | 'p'<<16 | 'k'<<8 | 'g'
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// migrations are the steps of the schema: the first makes version 1 of nothing,
-// the next makes version 2 of that. A step that is released never changes.
+// migrations are the steps of the schema: the first creates version 1, the next version 2 from it.
+// A released step never changes.
 var migrations = []step{
 	{script: mustRead("schema/0001_history.sql")},
 	{script: mustRead("schema/0002_batch.sql")},
-	// The first three texts of version 1 lacked some indexes, and the first two
-	// held that runs with different ids are never alike.
+	// The first three texts of version 1 lacked some indexes, and the first two treated runs with
+	// different ids as never equal.
 	{script: mustRead("schema/0003_digests.sql"), needed: "SELECT count(*) > 1 FROM pragma_index_list('runs') WHERE origin = 'u'"},
 	{script: mustRead("schema/0004_indexes.sql")},
 	{script: mustRead("schema/0005_repetitions.sql")},
 	{script: mustRead("schema/0006_anrs.sql")},
 }
 
-// addJudged are columns that every reader of this version of the schema may leave aside,
-// so that an apkgate from before them still reads and writes the history: it knows of no
-// outcomes, and changes none.
+// addJudged are columns that every reader of this version of the schema may ignore, so that an
+// older apkgate still reads and writes the history: it neither reads nor changes outcomes.
 const addJudged = `ALTER TABLE runs ADD COLUMN outcome TEXT NOT NULL DEFAULT '';
 	ALTER TABLE runs ADD COLUMN judged TEXT NOT NULL DEFAULT '';`
 
-// step is one migration. needed is a query that says whether a history needs the
-// script; "" is always.
+// step is one migration. needed is a query for whether a history needs the script; "" is always.
 type step struct{ script, needed string }
 
-// readable is the least version of the schema that can be read as it is.
+// readable is the lowest version of the schema that can be read without an update.
 const readable = 2
 
-// derivation is the version of the rules by which summaries, and what else repeats
-// records, are made of them. Raise it when they change: histories are then derived anew.
+// derivation is the version of the rules by which summaries, and other derived data, are made.
+// Raise it when they change: histories are then derived again.
 const derivation = 5
 
-// ofSummaries is the first of these versions whose summaries are as today's: what came
-// later are ANRs beside the records.
+// ofSummaries is the first of these versions with today's summaries: later ones added the separate
+// ANRs.
 const ofSummaries = 4
 
 func mustRead(name string) string {
@@ -61,10 +59,10 @@ func mustRead(name string) string {
 	return string(data)
 }
 
-// errOutdated is that a history is to be brought up to date before it is read.
+// errOutdated is returned where a history must be updated before it is read.
 var errOutdated = errors.New("the history is of an older version")
 
-// prepare makes the file a history of the present version, or says why not.
+// prepare updates the file to a history of the present version, or returns an error.
 func (s *Store) prepare(ctx context.Context, o Options, how access) error {
 	found, err := s.identify(ctx)
 	if err != nil {
@@ -100,14 +98,14 @@ func (s *Store) prepare(ctx context.Context, o Options, how access) error {
 	return s.derive(ctx)
 }
 
-// addJudged adds the columns of outcomes where there are none yet.
+// addJudged adds the columns of outcomes where they are missing.
 func (s *Store) addJudged(ctx context.Context) error {
 	if there, err := hasJudged(ctx, s.db); err != nil || there {
 		return err
 	}
 	return s.write(ctx, func(tx *prepared.Tx) error {
 		there, err := hasJudged(ctx, tx)
-		if err != nil || there { // another one was faster
+		if err != nil || there { // another process was faster
 			return err
 		}
 		_, err = tx.Tx.ExecContext(ctx, addJudged)
@@ -120,17 +118,17 @@ func hasJudged(ctx context.Context, q queryer) (there bool, err error) {
 	return there, err
 }
 
-// versions are what a file says of itself.
+// versions are the versions in a file.
 type versions struct {
-	fresh      bool // it holds nothing yet
+	fresh      bool // it is empty
 	schema     int
-	derivation int  // by which rules its summaries were made
+	derivation int  // of the rules of its summaries
 	judged     bool // it has columns for outcomes
 }
 
-// identify reads the versions, all in one state of the file, since another
-// process may be making it. One that we don't know is an error: an older apkgate
-// neither guesses nor takes back what a newer one has made.
+// identify reads the versions in one transaction, as another process may be creating the file. An
+// unknown version is an error: an older apkgate neither guesses nor reverts what a newer one has
+// made.
 func (s *Store) identify(ctx context.Context) (v versions, err error) {
 	err = s.read(ctx, func(tx *prepared.Tx) error {
 		var id, tables int
@@ -180,8 +178,8 @@ func notHistory(why string) error {
 	}
 }
 
-// setUp sets what must be set before the first table. SQLite does not wait for
-// a lock when it changes the journal's mode, so we do.
+// setUp sets what must be set before the first table. SQLite does not wait for a lock when it
+// changes the journal's mode, so we do.
 func (s *Store) setUp(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -204,9 +202,8 @@ func (s *Store) setUp(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// migrate takes the schema through the steps that it has not seen, all or none.
-// SQLite does not look after foreign keys meanwhile ("ALTER TABLE", 7): a table
-// that is replaced would take the rows with it that point to it.
+// migrate runs the missing migrations atomically. SQLite ignores foreign keys during it ("ALTER
+// TABLE", 7): replacing a table would otherwise delete the rows that refer to it.
 func (s *Store) migrate(ctx context.Context, steps []step) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -258,7 +255,7 @@ func (s step) carryOut(ctx context.Context, tx *prepared.Tx) error {
 	return err
 }
 
-// derive makes the summaries anew where they follow other rules than ours.
+// derive derives the summaries again where they follow other rules.
 func (s *Store) derive(ctx context.Context) error {
 	current, err := derivedBy(ctx, s.db)
 	if err != nil || current == derivation {

@@ -18,8 +18,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestReleasedSchemaStays: what made the histories that are out there is as it
-// was. To change the schema, add a step, and its digest here.
+// The released steps of the schema are unchanged. To change the schema, add a step, and its digest
+// here.
 func TestReleasedSchemaStays(t *testing.T) {
 	want := map[string]string{
 		"schema/0001_history.sql":     "16cde7108a1060c225d07093a573a9926210ef9f1af93b507ab550264f31dcb2",
@@ -47,8 +47,8 @@ func TestReleasedSchemaStays(t *testing.T) {
 	}
 }
 
-// TestEarlierTextsOfVersion1: three other texts went by the name of version 1. A
-// history of each opens, keeps all that it has, and becomes like a new one.
+// Three other texts were called version 1. A history of each opens, keeps its content, and becomes
+// like a new one.
 func TestEarlierTextsOfVersion1(t *testing.T) {
 	texts, err := filepath.Glob("testdata/version-1-*.sql")
 	if err != nil || len(texts) != 3 {
@@ -84,8 +84,8 @@ func TestEarlierTextsOfVersion1(t *testing.T) {
 	}
 }
 
-// TestOutdatedUnwritable: a history that is read as it is, since it can't be brought
-// up to date, and one that is too old for that.
+// A history that is read without an update, as it can't be written, and one that is too old for
+// that.
 func TestOutdatedUnwritable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	makeByText(t, path, "testdata/version-1-first.sql")
@@ -102,9 +102,8 @@ func TestOutdatedUnwritable(t *testing.T) {
 	checkOld(t, s)
 }
 
-// TestVersion4: summaries that tell nothing of repetitions and commits are made anew
-// where the file can be written, and worked out of the records where it can't. The four
-// columns are ids, repetitions, centres and commits.
+// Summaries without repetitions and commits are derived again where the file can be written, and
+// from the records where it can't. The four columns are ids, repetitions, centres and commits.
 func TestVersion4(t *testing.T) {
 	script, err := os.ReadFile("testdata/version-4.sql")
 	if err != nil {
@@ -162,8 +161,7 @@ func checkVersion4(t *testing.T, s *Store) {
 	}
 }
 
-// makeByText makes a history as an earlier apkgate did: three runs, of which two
-// are accepted.
+// makeByText creates a history as an earlier apkgate did: three runs, two of which are accepted.
 func makeByText(t *testing.T, path, text string) {
 	t.Helper()
 	script, err := os.ReadFile(text)
@@ -215,7 +213,7 @@ func checkOld(t *testing.T, s *Store) {
 	}
 }
 
-// schemaOf are the tables' columns and the indexes of a history.
+// schemaOf returns the tables' columns and the indexes of a history.
 func schemaOf(t *testing.T, path string) (out []string) {
 	t.Helper()
 	s := openTest(t, path)
@@ -239,9 +237,9 @@ func schemaOf(t *testing.T, path string) (out []string) {
 	return out
 }
 
-// TestOutcomesNeedNoNewVersion: a history with outcomes is of the version that an apkgate from
-// before them reads and writes, and what that writes has none. A history without their columns
-// gets them once it can be written, and is read as it is before.
+// A history with outcomes has the version that an older apkgate reads and writes, whose own runs
+// have none. A history without their columns gets them once it can be written, and is readable
+// before.
 func TestOutcomesNeedNoNewVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	soundHistory(t, path, 2)
@@ -304,8 +302,7 @@ func checkOutcomes(t *testing.T, s *Store, want map[string]string) {
 	}
 }
 
-// TestRepairKeepsOutcomes: of a history whose trees lead nowhere, what was said of a run is read
-// from its row.
+// For a history with broken trees, the outcome of a run is read from its row.
 func TestRepairKeepsOutcomes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	soundHistory(t, path, 4)

@@ -1,13 +1,11 @@
-// Package sqlite keeps a history in one SQLite file: the default store, for one
-// machine or a directory that a CI job caches.
+// Package sqlite stores a history in one SQLite file: the default store, for one machine or a
+// directory cached by a CI job.
 //
-// It owns the file's schema and its migrations (docs/format/history.md), and
-// finding the references of a run among a million without opening a record. It
-// does not decide what is a reference; package baseline does.
+// It owns the file's schema and its migrations (docs/format/history.md), and finding the references
+// of a run among a million without opening a record. Package baseline decides what is a reference.
 //
-// It takes a stand: what Add has acknowledged survives a kill and a power cut
-// (write-ahead log, synced at every commit), and a file that is not ours, is
-// newer than we are or is damaged is said to be so and left as it is.
+// What Add has acknowledged survives a kill and a power cut (write-ahead log, synced at every
+// commit), and a file that is not ours, newer or damaged is reported and left unchanged.
 package sqlite
 
 import (
@@ -30,21 +28,21 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
-// Options are what can be changed about a store. The zero value is good.
+// Options are the options of a store. The zero value is usable.
 type Options struct {
-	// ReadOnly opens a file that is there and takes no change, also on a medium
-	// that can't be written, where nothing is left beside the file. Where it can be
-	// written, a file of an older version is brought up to date first.
+	// ReadOnly opens an existing file and changes nothing, even on a read-only medium, where no
+	// file is left next to it. Where it can be written, a file of an older version is updated
+	// first.
 	ReadOnly bool
 	// Wait is how long to wait for another process that writes; 0: a minute.
 	Wait time.Duration
-	// Waiting is told of another process that is waited for; nil: nobody.
+	// Waiting is called while another process is waited for; nil: never.
 	Waiting baseline.Waiting
 	// Now dates runs and marks; nil: time.Now.
 	Now func() time.Time
 }
 
-// Kind is how SQLite files keep histories.
+// Kind is the kind of stores in SQLite files.
 var Kind = baseline.Kind{
 	Form: "a file",
 	Open: func(ctx context.Context, path string, o baseline.Opening) (baseline.Store, error) {
@@ -55,28 +53,28 @@ var Kind = baseline.Kind{
 // Store is a history in an SQLite file.
 type Store struct {
 	path    string
-	db      *sql.DB // writes; nil where the store takes no change
-	readers *sql.DB // SQLite holds them to reading
+	db      *sql.DB // for writing; nil for a read-only store
+	readers *sql.DB // limited to reading by SQLite
 	now     func() time.Time
 	wait    time.Duration // for another process that writes
 	waiting baseline.Waiting
-	stale   bool        // its summaries follow older rules than ours, and stay so
-	bare    bool        // it has no ANRs beside its records, and gets none
+	stale   bool        // its summaries follow older rules, and can't be updated
+	bare    bool        // it has no separate ANRs, and gets none
 	mute    bool        // it has no columns for outcomes, and gets none
-	still   fs.FileInfo // what the file was when it was opened, where nobody is to write to it; else nil
+	still   fs.FileInfo // the file's state when it was opened, if nobody should write to it; else nil
 	// writing keeps the writers of this process from polling for the lock.
 	writing sync.Mutex
-	// structure is whether the file's trees are whole.
+	// structure is whether the file's trees are intact.
 	structure structure
 }
 
 var _ baseline.Store = (*Store)(nil)
 
-// connections is how many readers can be under way at once in one process.
+// connections is the maximum number of concurrent readers in one process.
 const connections = 8
 
-// Open opens the history in the file at path, and creates it, its directory
-// too, where there is none.
+// Open opens the history in the file at path, and creates it, including its directory, where there
+// is none.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -106,16 +104,16 @@ type access int
 
 const (
 	toWrite access = iota
-	// toRead keeps SQLite's log beside the file while it is open, for the sake of
-	// those who write meanwhile, and so needs the right to write.
+	// toRead keeps SQLite's log next to the file while it is open, for the sake of writers, and so
+	// needs the right to write.
 	toRead
-	// asLeft reads a file with a log that somebody has left or is writing.
+	// asLeft reads a file with a log that was left behind or is being written.
 	asLeft
 	// immutable reads a file that nobody writes to, and takes no lock.
 	immutable
 )
 
-// openUpdated brings a file up to date, then opens it to be read.
+// openUpdated updates a file, then opens it for reading.
 func openUpdated(ctx context.Context, path string, o Options) (*Store, error) {
 	s, err := open(ctx, path, o, toWrite)
 	if err == nil {
@@ -127,8 +125,8 @@ func openUpdated(ctx context.Context, path string, o Options) (*Store, error) {
 	return open(ctx, path, o, toRead)
 }
 
-// openUnwritable opens a file that we may not write to, or not beside, or that lies on a
-// disk without room for SQLite's index of the log.
+// openUnwritable opens a file that can't be written, or whose folder can't, or on a disk without
+// room for SQLite's index of the log.
 func openUnwritable(ctx context.Context, path string, o Options) (*Store, error) {
 	if hasLog(path) {
 		return open(ctx, path, o, asLeft)
@@ -144,9 +142,9 @@ func openUnwritable(ctx context.Context, path string, o Options) (*Store, error)
 	return s, err
 }
 
-// hasLog reports whether the file has a write-ahead log with something in it.
-// Without one it can be read even where SQLite can't put its lock beside it, as
-// in a cache that is mounted read-only: nobody is writing.
+// hasLog reports whether the file has a non-empty write-ahead log. Without one it can be read even
+// where SQLite can't create its lock next to it, as in a cache that is mounted read-only: nobody is
+// writing.
 func hasLog(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
@@ -172,7 +170,7 @@ func open(ctx context.Context, path string, o Options, how access) (*Store, erro
 	return s, nil
 }
 
-// connect makes a pool of at most n connections, each with the pragmas.
+// connect creates a pool of at most n connections, each with the pragmas.
 func connect(path string, o Options, how access, n int, pragmas ...string) (*sql.DB, error) {
 	name, err := dataSource(path, o, how, pragmas)
 	if err != nil {
@@ -190,7 +188,7 @@ func connect(path string, o Options, how access, n int, pragmas ...string) (*sql
 // sqliteMagic begins every SQLite file (SQLite's "Database File Format", 1.3.1).
 var sqliteMagic = []byte("SQLite format 3\x00")
 
-// checkFile looks at the file before SQLite does, which would write beside it.
+// checkFile checks the file before SQLite does, which would write next to it.
 func checkFile(path string, how access) error {
 	flag := os.O_RDONLY
 	if how == toRead {
@@ -215,7 +213,7 @@ func checkFile(path string, how access) error {
 	return nil
 }
 
-// dataSource names the file and what holds for every connection to it.
+// dataSource returns the data source of the file, with the settings of every connection to it.
 func dataSource(path string, o Options, how access, pragmas []string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -250,7 +248,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// close ends the writer last: the last connection takes the log in.
+// close closes the writer last: the last connection checkpoints the log.
 func (s *Store) close() error {
 	err := s.readers.Close()
 	if s.db != nil {
@@ -259,8 +257,8 @@ func (s *Store) close() error {
 	return err
 }
 
-// write runs f in the one transaction that may write. It is committed and
-// durable when write returns no error, and undone otherwise.
+// write runs f in the only writing transaction. It is committed and durable when write returns no
+// error, else rolled back.
 func (s *Store) write(ctx context.Context, f func(*prepared.Tx) error) error {
 	if s.db == nil {
 		return readOnly(errors.New("it was opened to be read"))
@@ -271,13 +269,13 @@ func (s *Store) write(ctx context.Context, f func(*prepared.Tx) error) error {
 	return transact(ctx, s.db, nil, s.locked(), f)
 }
 
-// locked tells of the lock that is waited for, until it is told that it was had.
+// locked reports waiting for the lock, until had is called.
 func (s *Store) locked() (had func()) {
 	return s.waiting.Soon(s.wait, fmt.Sprintf("waiting up to %v for the history %s", s.wait, s.path), baseline.ErrBusy)
 }
 
-// read runs f on one state of the history, whatever is written meanwhile. SQLite
-// lets it change nothing.
+// read runs f on one state of the history, unaffected by concurrent writes. SQLite prevents it from
+// changing anything.
 func (s *Store) read(ctx context.Context, f func(*prepared.Tx) error) error {
 	err := transact(ctx, s.readers, &sql.TxOptions{ReadOnly: true}, func() {}, f)
 	if s.still == nil {

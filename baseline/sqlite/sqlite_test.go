@@ -22,7 +22,7 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
-// openTest opens a history that the test closes where it has not itself.
+// openTest opens a history that is closed at the end of the test.
 func openTest(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{})

@@ -16,26 +16,24 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// structure remembers whether the trees of a file are whole, which is looked at
-// once for as long as it is open.
+// structure caches whether the trees of a file are intact, which is checked once while it is open.
 type structure struct {
 	mu     sync.Mutex
 	looked bool
-	trees  error // what SQLite finds; wraps baseline.ErrDamaged, nil for none
-	rows   error // where rows don't agree with each other, likewise
-	// index answers from the records of a damaged file, by centre; lost are the
-	// runs that it has to do without.
+	trees  error // SQLite's findings; wraps baseline.ErrDamaged, nil for none
+	rows   error // where rows contradict each other, likewise
+	// index answers from the records of a damaged file, by centre; lost are the runs that it lacks.
 	index map[run.Centre]*baseline.Index
 	lost  []baseline.Damage
 }
 
-// smallFile is up to how many bytes a file's structure is looked at before each
-// answer that depends on it: that takes a fraction of a second. Beyond it, what an
-// answer reads is checked, but not what its trees may have lost.
+// smallFile is the size in bytes up to which a file's structure is checked before each answer that
+// depends on it, which takes a fraction of a second. Beyond it, everything that an answer reads is
+// checked, but not what its trees may have lost.
 const smallFile = 64 << 20
 
-// whole returns what is wrong with the structure of the file, as an error that
-// wraps baseline.ErrDamaged. Only a small file is looked at, unless all are.
+// whole returns the damage of the file's structure, as an error that wraps baseline.ErrDamaged.
+// Only a small file is checked, unless all is set.
 func (s *Store) whole(ctx context.Context, all bool) error {
 	s.structure.mu.Lock()
 	defer s.structure.mu.Unlock()
@@ -51,7 +49,7 @@ func (s *Store) listable(ctx context.Context) error {
 	return cmp.Or(err, s.structure.trees)
 }
 
-// look looks at the structure, once.
+// look checks the structure, once.
 func (s *Store) look(ctx context.Context, all bool) error {
 	if s.structure.looked {
 		return nil
@@ -86,7 +84,7 @@ func (s *Store) look(ctx context.Context, all bool) error {
 	return nil
 }
 
-// structureError is the first damage, and how many there are; nil for none.
+// structureError returns the first damage, and how many there are; nil for none.
 func structureError(found []baseline.Damage) error {
 	if len(found) == 0 {
 		return nil
@@ -98,12 +96,11 @@ func structureError(found []baseline.Damage) error {
 	return records.Damaged(err)
 }
 
-// Check looks at the structure of a small file. What is wrong with it is an error
-// that wraps baseline.ErrDamaged.
+// Check checks the structure of a small file. Damage is an error that wraps baseline.ErrDamaged.
 func (s *Store) Check(ctx context.Context) error { return s.whole(ctx, false) }
 
-// checkReferences checks that each run counts as what its newest mark says, and that
-// the runs that count as accepted are those whose summaries lie among the references.
+// checkReferences checks that each run has the state of its newest mark, and that exactly the
+// accepted runs have their summaries among the references.
 func checkReferences(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT r.id, 'its summary is not where it should be' FROM runs r WHERE NOT EXISTS (
 			SELECT 1 FROM summaries s WHERE s.subject = r.subject AND s.reference = (r.state IN ('accepted', 'rebaselined'))
@@ -114,11 +111,11 @@ func checkReferences(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, e
 		FROM (SELECT (SELECT count(*) FROM summaries) AS s, (SELECT count(*) FROM runs NOT INDEXED) AS r) WHERE s <> r`)
 }
 
-// isDamage reports whether the error is that something is damaged, so that what
-// is sound has to be looked for page by page.
+// isDamage reports whether the error is damage, so that sound runs have to be searched page by
+// page.
 func isDamage(err error) bool { return errors.Is(explain(err), baseline.ErrDamaged) }
 
-// salvaged runs do on what the pages say, all in one state of the file.
+// salvaged runs do on the contents of the pages, in one state of the file.
 func (s *Store) salvaged(ctx context.Context, do func(*salvage.Runs) error) error {
 	return s.read(ctx, func(tx *prepared.Tx) error {
 		src, usable, err := pages.Of(ctx, tx)
@@ -133,8 +130,8 @@ func (s *Store) salvaged(ctx context.Context, do func(*salvage.Runs) error) erro
 	})
 }
 
-// salvagedEntries are the sound runs of a damaged file. What is wrong with it comes
-// first, unless that is nil.
+// salvagedEntries returns the sound runs of a damaged file. The reason why comes first, unless it
+// is nil.
 func (s *Store) salvagedEntries(ctx context.Context, f baseline.Filter, newestFirst bool, why error) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		if why != nil && !yield(baseline.Entry{}, &baseline.DamagedRun{Err: why}) {
@@ -155,8 +152,8 @@ func (s *Store) salvagedEntries(ctx context.Context, f baseline.Filter, newestFi
 	}
 }
 
-// salvagedReferences answers from the records of a damaged file, as References
-// does from summaries. They are read once, until something is written.
+// salvagedReferences answers from the records of a damaged file, as References does from summaries.
+// They are read once, until something is written.
 func (s *Store) salvagedReferences(ctx context.Context, q baseline.Query, why error) ([]run.Summary, error) {
 	s.structure.mu.Lock()
 	defer s.structure.mu.Unlock()
@@ -200,7 +197,7 @@ func (s *Store) salvagedIndex(ctx context.Context, centre run.Centre) (index *ba
 	return index, lost, err
 }
 
-// forget has the next answer look anew.
+// forget makes the next answer check again.
 func (s *Store) forget() {
 	s.structure.mu.Lock()
 	defer s.structure.mu.Unlock()

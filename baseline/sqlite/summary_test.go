@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 )
 
-// TestFormOfLists holds the bytes to docs/format/history.md: ids 3, 131 and 132
-// are the steps 3, 128 and 1, and 128 as LEB128 is 80 01.
+// The bytes are those of docs/format/history.md: ids 3, 131 and 132 are the steps 3, 128 and 1, and
+// 128 as LEB128 is 80 01.
 func TestFormOfLists(t *testing.T) {
 	data := interning.EncodeIDs([]int64{132, 3, 131})
 	if want := []byte{0x03, 0x80, 0x01, 0x01}; !bytes.Equal(data, want) {
@@ -32,8 +32,8 @@ func TestFormOfLists(t *testing.T) {
 	}
 }
 
-// FuzzDecodeLists: lists of a damaged file are damage or some list, and cost no
-// more than their size.
+// FuzzDecodeLists: lists of a damaged file are damage or some list, and cost no more than their
+// size.
 func FuzzDecodeLists(f *testing.F) {
 	f.Add([]byte{0x03, 0x80, 0x01, 0x01})
 	f.Add([]byte{0x02, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f})

@@ -19,13 +19,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Verify implements baseline.Store. It checks the file as SQLite sees it, then
-// for each run that the record is what its digest says and that everything
-// that repeats the record agrees with it.
+// Verify implements baseline.Store. It checks the file as SQLite sees it, then for each run that
+// the record matches its digest and that everything derived from the record agrees with it.
 func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 	var found []baseline.Damage
 	whole := make(chan error, 1)
-	go func() { // beside the runs: it keeps one processor busy for long
+	go func() { // in parallel with the runs, as it keeps one processor busy for long
 		whole <- s.checkWhole(ctx, &found)
 	}()
 	d, err := s.checkRuns(ctx)
@@ -35,7 +34,7 @@ func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 	return append(found, d...), nil
 }
 
-// checkWhole checks what is of no single run.
+// checkWhole checks everything that belongs to no single run.
 func (s *Store) checkWhole(ctx context.Context, found *[]baseline.Damage) error {
 	for _, check := range []func(context.Context, *prepared.Tx) ([]baseline.Damage, error){
 		checkFileStructure, checkForeignKeys, checkOrphans, checkContexts,
@@ -52,9 +51,9 @@ func (s *Store) checkWhole(ctx context.Context, found *[]baseline.Damage) error 
 	return nil
 }
 
-// noteDamage adds err to what was found, and returns it where it does not come
-// of the file's content. The queries are constants: whatever else goes wrong
-// with them, a column that is gone or no number, is damage.
+// noteDamage adds err to the damage found, and returns it where it is not due to the file's
+// content. The queries are constants: any other failure, such as a missing column or an invalid
+// number, is damage.
 func noteDamage(found *[]baseline.Damage, id string, err error) error {
 	err = explain(err)
 	for _, other := range []error{
@@ -71,8 +70,7 @@ func noteDamage(found *[]baseline.Damage, id string, err error) error {
 	return nil
 }
 
-// checkFileStructure has SQLite check its pages and indexes. It stops at the
-// hundredth error.
+// checkFileStructure lets SQLite check its pages and indexes. It stops at the hundredth error.
 func checkFileStructure(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, "SELECT '', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")
 }
@@ -81,7 +79,7 @@ func checkForeignKeys(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, 
 	return listDamage(ctx, tx, `SELECT '', 'a row of ' || "table" || ' points to none of ' || parent FROM pragma_foreign_key_check`)
 }
 
-// checkOrphans looks for summaries of no run.
+// checkOrphans finds summaries without a run.
 func checkOrphans(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT id, 'it has a summary, but is not there' FROM summaries
 		WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = summaries.id)`)
@@ -103,8 +101,8 @@ func listDamage(ctx context.Context, tx *prepared.Tx, query string) (found []bas
 	return found, rows.Err()
 }
 
-// checkContexts checks that the way from properties to contexts holds every
-// property of every context and no other.
+// checkContexts checks that the index from properties to contexts has every property of every
+// context and no other.
 func checkContexts(ctx context.Context, tx *prepared.Tx) (found []baseline.Damage, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT id, properties FROM contexts")
 	if err != nil {
@@ -142,9 +140,8 @@ func checkContexts(ctx context.Context, tx *prepared.Tx) (found []baseline.Damag
 	return found, err
 }
 
-// checkRuns checks every run, pages of them at the same time. Each page is a
-// transaction of its own, so that a long check does not keep the log from being
-// written back.
+// checkRuns checks every run, several pages of them at a time. Each page is a transaction of its
+// own, so that a long check does not keep the log from being checkpointed.
 func (s *Store) checkRuns(ctx context.Context) ([]baseline.Damage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -189,7 +186,7 @@ type verifyRun struct {
 	id     string
 }
 
-// eachPage sends all runs. What keeps it from going on is damage.
+// eachPage sends all runs. An error that stops it is damage.
 func (s *Store) eachPage(ctx context.Context, pages chan<- verifyPage) (found []baseline.Damage, err error) {
 	last := int64(math.MinInt64)
 	for place := 0; ; place++ {
@@ -202,7 +199,7 @@ func (s *Store) eachPage(ctx context.Context, pages chan<- verifyPage) (found []
 			select {
 			case pages <- p:
 			case <-ctx.Done():
-				return found, nil // its cause is told
+				return found, nil // its cause has been reported
 			}
 			last = p.runs[len(p.runs)-1].number
 		}
@@ -240,7 +237,7 @@ func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.D
 		}
 		return nil
 	})
-	err = noteDamage(&found, "", err) // a damaged file may not even be opened once more
+	err = noteDamage(&found, "", err) // a damaged file may not even open again
 	return found, err
 }
 
@@ -249,7 +246,7 @@ type runChecker struct {
 	tx    *prepared.Tx
 	names *interning.Reader
 	stale bool // summaries follow older rules, so that they can't be compared
-	bare  bool // there are no ANRs beside the records
+	bare  bool // there are no separate ANRs
 	said  func(ctx context.Context, tx *prepared.Tx, number int64, r *run.Run) error
 }
 
@@ -274,8 +271,8 @@ func (c runChecker) check(ctx context.Context, number int64) error {
 	return c.checkSummary(ctx, number, e)
 }
 
-// checkSummary checks that the run's mark and summaries are where References
-// looks for them, and are what the record gives.
+// checkSummary checks that the run's mark and summaries are where References looks for them, and
+// match the record.
 func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.Entry) error {
 	var state baseline.State
 	var since, session, commit string
@@ -324,7 +321,7 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 	})
 }
 
-// checkANRs checks that what is kept of the run's ANRs is what its record gives.
+// checkANRs checks that the separately stored ANRs match the record.
 func (c runChecker) checkANRs(ctx context.Context, number int64, p summaries.Place, r run.Run) error {
 	var kept []byte
 	if err := c.tx.QueryRowContext(ctx, "SELECT anrs FROM runs WHERE number = ?", number).Scan(&kept); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// soundHistory makes a history of n runs, "run-00" and so on, every other accepted.
+// soundHistory creates a history of n runs, "run-00" and so on, every other accepted.
 func soundHistory(t *testing.T, path string, n int) []run.Run {
 	t.Helper()
 	s := openTest(t, path)
@@ -87,8 +87,8 @@ func TestVerifyFindsWhatWasChanged(t *testing.T) {
 	}
 }
 
-// TestDamageIsNeverSilent flips bytes all over a file. Whatever they hit,
-// either something says so or every run is still what it was.
+// Bytes all over a file are flipped. Each time, either the damage is reported or every run is
+// unchanged.
 func TestDamageIsNeverSilent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	runs := soundHistory(t, path, 12)
@@ -140,7 +140,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	}
 }
 
-// told reports whether opening or verifying the file says that it is damaged.
+// told reports whether opening or verifying the file reports damage.
 func told(t *testing.T, path string) bool {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{})
@@ -155,8 +155,7 @@ func told(t *testing.T, path string) bool {
 	return len(damage) > 0
 }
 
-// TestMarkOfADamagedRun: a run that References could not find, however it is marked,
-// is not said to be marked.
+// A run that References could not find, however it is marked, is not listed as marked.
 func TestMarkOfADamagedRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)

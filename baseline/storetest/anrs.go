@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// stalled is a run in which the threads of those names did not respond.
+// stalled returns a run in which the threads of those names did not respond.
 func stalled(id string, started time.Time, threads ...string) run.Run {
 	r := newRun(id, started, map[string]string{"model": "S3"}, 1)
 	r.Session, r.Source.Commit, r.App.Version = "session of "+id, "commit of "+id, "1.0"
@@ -22,8 +22,8 @@ func stalled(id string, started time.Time, threads ...string) run.Run {
 	return r
 }
 
-// anrsOfAnApp has ANRs in runs of every state, of two scenarios and of another app,
-// beside runs without.
+// anrsOfAnApp has ANRs in runs of every state, of two scenarios and of another app, and runs
+// without any.
 func anrsOfAnApp(t *testing.T, s baseline.Store) {
 	found := func(q baseline.ANRQuery) []baseline.ANRRun {
 		t.Helper()

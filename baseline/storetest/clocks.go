@@ -8,13 +8,11 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Opener opens one history once more, as another computer does whose clock is
-// now.
+// Opener opens one history again, as another computer does whose clock is now.
 type Opener func(now func() time.Time) baseline.Store
 
-// Clocks tests that the mark that was made last counts, whatever clocks the
-// computers have that share a history. newHistory makes an empty one; the suite
-// closes what it opens.
+// Clocks tests that the latest mark counts, whatever the clocks of the computers that share a
+// history. newHistory creates an empty one; the suite closes what it opens.
 func Clocks(t *testing.T, newHistory func(t *testing.T) Opener) {
 	for name, test := range map[string]func(*testing.T, Opener){
 		"LastMarkCounts":       lastMarkCounts,
@@ -31,8 +29,8 @@ var clocks = map[string]time.Duration{
 	"ten minutes behind": -10 * time.Minute, "right": 0, "ten minutes ahead": 10 * time.Minute, "years ahead": 50 * 365 * 24 * time.Hour,
 }
 
-// openAt opens the history with a clock that is off by so much. Each time that
-// it is asked it has gone on by a second.
+// openAt opens the history with a clock that is off by that much. Each reading of the clock is a
+// second later.
 func openAt(t *testing.T, open Opener, off time.Duration) baseline.Store {
 	t.Helper()
 	now := day(20).Add(off)
@@ -51,7 +49,7 @@ func wantMark(t *testing.T, s baseline.Store, id string, want baseline.State) ba
 	return e.Mark
 }
 
-// lastMarkCounts has every two computers decide on a run in turns.
+// lastMarkCounts makes every two computers decide on a run in turns.
 func lastMarkCounts(t *testing.T, open Opener) {
 	stores := map[string]baseline.Store{}
 	for name, off := range clocks {
@@ -76,15 +74,15 @@ func lastMarkCounts(t *testing.T, open Opener) {
 			}
 		}
 	}
-	s := openAt(t, open, 0) // as everybody sees it in the end
+	s := openAt(t, open, 0) // as all see it in the end
 	for state, want := range map[baseline.State][]string{baseline.Accepted: accepted, baseline.Rejected: rejected} {
 		wantEqual(t, string(state), sorted(list(t, s, baseline.Filter{States: []baseline.State{state}})), sorted(want))
 	}
 	wantEqual(t, "references", sorted(ids(references(t, s, query(nil)))), sorted(accepted))
 }
 
-// marksOfOneCallAgree: runs that are marked together have one date, though one
-// of them was marked by a clock ahead before.
+// marksOfOneCallAgree: runs that are marked together have one date, even if one of them was marked
+// before by a clock that is ahead.
 func marksOfOneCallAgree(t *testing.T, open Opener) {
 	behind, ahead := openAt(t, open, -10*time.Minute), openAt(t, open, 10*time.Minute)
 	var runs []string
@@ -101,8 +99,8 @@ func marksOfOneCallAgree(t *testing.T, open Opener) {
 	}
 }
 
-// importedMarksByTime: a mark that was made elsewhere takes its place by its time,
-// and what is decided here after it was brought counts.
+// importedMarksByTime: a mark from elsewhere has its place by its time, and a decision made here
+// after its import counts.
 func importedMarksByTime(t *testing.T, open Opener) {
 	s := openAt(t, open, -10*time.Minute)
 	add(t, s, newRun("a", day(1), nil, 1))
@@ -112,7 +110,7 @@ func importedMarksByTime(t *testing.T, open Opener) {
 	mark(t, s, baseline.Mark{State: baseline.Rejected, At: day(21)}, "a")
 	wantEqual(t, "date of the imported mark", wantMark(t, s, "a", baseline.Rejected).At, day(21))
 	mark(t, s, baseline.Mark{State: baseline.Accepted, At: day(21)}, "a")
-	wantMark(t, s, "a", baseline.Accepted) // of two of one time the one that was brought last
+	wantMark(t, s, "a", baseline.Accepted) // of two of one time the one imported last
 	wantMark(t, openAt(t, open, 0), "a", baseline.Accepted)
 	mark(t, s, baseline.Mark{State: baseline.Rejected}, "a")
 	wantMark(t, s, "a", baseline.Rejected)
@@ -125,8 +123,8 @@ func importedMarksByTime(t *testing.T, open Opener) {
 	}
 }
 
-// copyTakesOverChanges copies a history again after it was decided otherwise
-// there, by a clock that is behind; then what is decided in the copy stays.
+// copyTakesOverChanges copies a history again after other decisions there, by a clock that is
+// behind; then a decision in the copy stays.
 func copyTakesOverChanges(t *testing.T, openTo, openFrom Opener) {
 	to, from, late := openAt(t, openTo, -20*time.Minute), openAt(t, openFrom, 10*time.Minute), openAt(t, openFrom, -10*time.Minute)
 	copyAll := func() {
@@ -136,7 +134,7 @@ func copyTakesOverChanges(t *testing.T, openTo, openFrom Opener) {
 	}
 	add(t, from, newRun("a", day(1), nil, 1))
 	mark(t, from, baseline.Mark{State: baseline.Accepted}, "a")
-	add(t, late) // on a branch, this copy hears of it now
+	add(t, late) // on a branch, this copy receives it now
 	mark(t, late, baseline.Mark{State: baseline.Accepted, Note: "again"}, "a")
 	copyAll()
 	wantMark(t, to, "a", baseline.Accepted)

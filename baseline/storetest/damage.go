@@ -11,13 +11,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Damaged holds a store to what is to be saved of a damaged history. spoil makes
-// the record of the run of that id unreadable, as a bad disk does.
+// Damaged tests what a store can return of a damaged history. spoil makes the record of the run of
+// that id unreadable, as a bad disk does.
 func Damaged(t *testing.T, s baseline.Store, spoil func(id string)) {
 	runs := numbered(5, func(i int) run.Run {
 		return newRun(fmt.Sprintf("run-%d", i), day(1+i), map[string]string{"model": fmt.Sprint(i)}, float64(10*i))
 	})
-	for _, i := range []int{1, 2} { // what did not respond stands beside the record too
+	for _, i := range []int{1, 2} { // ANRs are stored separately from the record too
 		runs[i].ANRs = stalled("", day(1), "main").ANRs
 	}
 	add(t, s, runs...)

@@ -11,32 +11,31 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Fault is something that goes wrong where a history is kept, or on the way there.
+// Fault is something that goes wrong where a history is stored, or on the connection to it.
 type Fault struct {
-	// Begin makes it, for the history that was opened, and returns what ends it.
+	// Begin starts the fault, for the opened history, and returns a function that ends it.
 	Begin func(t *testing.T, f *Faulty) (end func())
-	// Writes and Reads are whether that succeeds all the same, and Recovers whether it
-	// does after one attempt that fails: it hit one connection alone.
+	// Writes and Reads are whether these succeed despite the fault, and Recovers whether they do
+	// after one failed attempt, as only one connection was affected.
 	Writes, Reads, Recovers bool
-	// Says stands in the error of what fails, and Waits in what is said while it is
-	// waited for; "" where nothing is.
+	// Says is part of the error, and Waits of the message while waiting; "" for none.
 	Says, Waits string
 }
 
-// Faulty is a history that faults are made of, each in one of its own.
+// Faulty is a history for one fault.
 type Faulty struct {
-	// Open opens it, each time as another process would. Its patience is short.
+	// Open opens it, each time as another process would, with short timeouts.
 	Open func(t *testing.T, waiting baseline.Waiting) (baseline.Store, error)
-	// At is where it is kept, for whoever makes the fault, and Proxy what lies before it.
+	// At is where it is stored, for the fault, and Proxy is in front of it.
 	At    string
 	Proxy *Proxy
-	// Within is when everything that is asked for has to have ended.
+	// Within is the deadline of every operation.
 	Within time.Duration
 }
 
-// Faults tests that every fault ends in time and with a reason, that what is waited for is
-// said, and that nothing that was acknowledged is lost, and nothing is there twice once it
-// was asked for again. Its log is the table of docs/faults.md.
+// Faults tests that every fault ends in time and with a reason, that waiting is reported, that no
+// acknowledged change is lost, and that nothing is stored twice after a retry. Its log is the table
+// of docs/faults.md.
 func Faults(t *testing.T, history func(t *testing.T) *Faulty, faults map[string]Fault) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +81,7 @@ type faultCase struct {
 	f     *Faulty
 	fault Fault
 	store baseline.Store
-	// added and marked are whether that was acknowledged.
+	// added and marked are whether these were acknowledged.
 	added, marked bool
 
 	mu   sync.Mutex
@@ -95,7 +94,7 @@ func (c *faultCase) told(what string, why error) {
 	c.said = append(c.said, what+": "+why.Error())
 }
 
-// say is what was said since it was asked last.
+// say returns the messages since the last call.
 func (c *faultCase) say() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +113,7 @@ func (c *faultCase) open() baseline.Store {
 	return s
 }
 
-// ask does something while the fault is there.
+// ask does something during the fault.
 func (c *faultCase) ask(what string, succeeds bool, do func() error) {
 	c.t.Helper()
 	began := time.Now()
@@ -162,7 +161,7 @@ func (c *faultCase) listed(s baseline.Store) error {
 	return nil
 }
 
-// again does once more what was asked for, and looks whether all is there, once.
+// again repeats the requests, and checks that everything is stored once.
 func (c *faultCase) again() {
 	c.t.Helper()
 	s := c.open()

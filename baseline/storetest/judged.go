@@ -17,7 +17,7 @@ func judge(t *testing.T, s baseline.Store, said map[string]run.Judged) {
 	}
 }
 
-// outcomes is what the list says of each run, "" for one that was never judged.
+// outcomes returns the listed outcome of each run, "" for one that was never judged.
 func outcomes(t *testing.T, s baseline.Store) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -33,8 +33,8 @@ func outcomes(t *testing.T, s baseline.Store) map[string]string {
 	return out
 }
 
-// What the gate said stands beside a run: it changes neither the record nor how the run
-// is marked, whichever comes first.
+// The outcome is separate from the run: it changes neither the record nor how the run is marked,
+// whichever comes first.
 func outcomesAreKept(t *testing.T, s baseline.Store) {
 	partial := newRun("partial", day(4), nil, 1)
 	partial.Status = run.Partial
@@ -104,7 +104,7 @@ func judgeIsAllOrNone(t *testing.T, s baseline.Store) {
 	wantEqual(t, "outcomes", outcomes(t, s), map[string]string{"a": ""})
 }
 
-// Outcomes go where their runs go: through a file, and to another history and back.
+// Outcomes are copied with their runs: through a file, and to another history and back.
 func outcomesTravel(t *testing.T, s baseline.Store) {
 	at := time.Date(2026, 2, 1, 3, 4, 5, 6, time.UTC)
 	add(t, s, newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 1))

@@ -24,8 +24,8 @@ func addTwiceIsAddOnce(t *testing.T, s baseline.Store) {
 	wantEqual(t, "list", list(t, s, baseline.Filter{}), []string{"b", "a"})
 }
 
-// Two runs with different ids are two, even if every number in them is equal;
-// without ids they are one, since they are named by their content.
+// Two runs with different ids are two, even if every number in them is equal; without ids they are
+// one, since they are named by their content.
 func idsTellRunsApart(t *testing.T, s baseline.Store) {
 	const n = 8
 	var ids []string

@@ -75,7 +75,7 @@ func listIsInOrder(t *testing.T, s baseline.Store) {
 		return newRun(fmt.Sprintf("%04d", i), day(1+i%2), nil, float64(i))
 	})
 	add(t, s, runs...)
-	var want []string // the odd ones are a day later; then by id from the highest
+	var want []string // the odd ones are a day later; then by id, highest first
 	for i := n - 1; i > 0; i -= 2 {
 		want = append(want, runs[i].ID)
 	}
@@ -94,7 +94,7 @@ func listIsInOrder(t *testing.T, s baseline.Store) {
 			break
 		}
 	}
-	// Writing while a list is read must not lock up.
+	// Writing while a list is read must not deadlock.
 	for e, err := range s.List(t.Context(), baseline.Filter{Limit: 3}) {
 		if err != nil {
 			t.Fatal(err)
@@ -130,8 +130,8 @@ func exportAndImport(t *testing.T, s baseline.Store) {
 	wantEqual(t, "imported into itself", done, baseline.Imported{Read: n})
 }
 
-// importCompletesItself imports what was imported before, in part and without
-// its marks, as a second attempt does after a kill.
+// importCompletesItself repeats a partial import without marks, as a second attempt does after a
+// kill.
 func importCompletesItself(t *testing.T, s baseline.Store) {
 	a, b, c, d := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 2), newRun("c", day(3), nil, 3), newRun("d", day(4), nil, 4)
 	d.Status = run.Partial
@@ -149,8 +149,8 @@ func importCompletesItself(t *testing.T, s baseline.Store) {
 	wantError(t, "an import that breaks off", err, broken)
 }
 
-// copyKeepsMarks copies a history with a level into a store that has decided on
-// one of its runs since.
+// copyKeepsMarks copies a history with a level into a store that has decided on one of its runs
+// since.
 func copyKeepsMarks(t *testing.T, s baseline.Store) {
 	a, b, c, d := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 2), newRun("c", day(3), nil, 3), newRun("d", day(4), nil, 4)
 	from := memory.New(nil)
@@ -193,7 +193,7 @@ func pruneKeepsTheNewest(t *testing.T, s baseline.Store) {
 	old.App.Package = "org.example.game"
 	accept(t, s, old, newRun("s1", day(1), s3, 1), newRun("s2", day(2), s3, 1), newRun("s3", day(3), s3, 1), newRun("g1", day(1), g4, 1))
 	add(t, s, newRun("u4", day(4), s3, 1), newRun("u5", day(5), s3, 1), newRun("u6", day(6), s3, 1))
-	// Kept of the S3: the newest two references and the newest two others.
+	// Of the S3 are kept: the newest two references and the newest two others.
 	want := []string{"s1", "u4"}
 	for _, dry := range []bool{true, false} {
 		var told []string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Proxy lies between a store and where it is kept. It passes on what both say, until it is
-// told to err as networks do.
+// Proxy is between a store and its server. It forwards both directions, until it is told to fail as
+// networks do.
 type Proxy struct {
 	dial func() (net.Conn, error)
 
@@ -16,12 +16,12 @@ type Proxy struct {
 	changed *sync.Cond
 	silent  bool
 	slow    bool
-	cut     int // after so many bytes a connection ends; 0 for none that does
+	cut     int // a connection ends after that many bytes; 0: none does
 	cuts    int // how many connections end so
 	open    map[net.Conn]bool
 }
 
-// NewProxy passes on what comes to the listener to where dial leads.
+// NewProxy forwards connections to the listener to where dial leads.
 func NewProxy(t testing.TB, listener net.Listener, dial func() (net.Conn, error)) *Proxy {
 	p := &Proxy{dial: dial, open: map[net.Conn]bool{}}
 	p.changed = sync.NewCond(&p.mu)
@@ -43,19 +43,19 @@ func NewProxy(t testing.TB, listener net.Listener, dial func() (net.Conn, error)
 	return p
 }
 
-// Silence keeps every connection open, and passes nothing on.
+// Silence keeps every connection open, and forwards nothing.
 func (p *Proxy) Silence() { p.set(func() { p.silent = true }) }
 
-// Slow passes 512 bytes on at a time, 200 times a second at most.
+// Slow forwards 512 bytes at a time, 200 times a second at most.
 func (p *Proxy) Slow() { p.set(func() { p.slow = true }) }
 
-// Cut ends connections after so many bytes, in the middle of what is said; so many of them.
+// Cut ends that many connections after so many bytes, in the middle of a message.
 func (p *Proxy) Cut(after, connections int) {
 	p.set(func() { p.cut, p.cuts = after, connections })
 	p.end()
 }
 
-// Heal passes everything on again.
+// Heal forwards everything again.
 func (p *Proxy) Heal() { p.set(func() { p.silent, p.slow, p.cut = false, false, 0 }) }
 
 func (p *Proxy) set(change func()) {
@@ -88,7 +88,7 @@ func (p *Proxy) between(client, server net.Conn) {
 	go p.pass(client, server, left)
 }
 
-// chunk is how much is passed on at a time where the line is slow.
+// chunk is how much a slow line forwards at a time.
 const chunk = 512
 
 func (p *Proxy) pass(to, from net.Conn, left int) {
@@ -111,7 +111,7 @@ func (p *Proxy) pass(to, from net.Conn, left int) {
 		slow := p.slow
 		p.mu.Unlock()
 		if slow {
-			time.Sleep(5 * time.Millisecond) // what a slow line takes
+			time.Sleep(5 * time.Millisecond) // the delay of a slow line
 		}
 		if cut {
 			n = min(n, left)

@@ -49,8 +49,8 @@ func onlyAcceptedAreReferences(t *testing.T, s baseline.Store) {
 	wantEqual(t, "references of an unknown app", ids(references(t, s, q)), []string{})
 }
 
-// referencesAreOfTheContext has runs of one session: which of them say nothing of
-// another is the gate's to know, so that the answer is one for all runs of a context.
+// referencesAreOfTheContext has runs of one session: the gate knows which of them are no evidence
+// for another, so that the answer is the same for all runs of a context.
 func referencesAreOfTheContext(t *testing.T, s baseline.Store) {
 	a, b, c, none := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 1), newRun("c", day(3), nil, 1), newRun("none", day(4), nil, 1)
 	a.Session, b.Session, c.Session = "s1", "s2", "s2"
@@ -62,8 +62,8 @@ func referencesAreOfTheContext(t *testing.T, s baseline.Store) {
 	}
 }
 
-// nearestAsTheGateCountsThem has a phone that was charged and another phone on
-// battery: what says nothing of the device makes no run nearer.
+// nearestAsTheGateCountsThem has a phone that was charged and another phone on battery: a property
+// that does not describe the device makes no run nearer.
 func nearestAsTheGateCountsThem(t *testing.T, s baseline.Store) {
 	with := func(model, powered, level, from string) map[string]string {
 		return map[string]string{"model": model, "powered": powered, "battery": level, "energy_from": from}
@@ -78,8 +78,8 @@ func nearestAsTheGateCountsThem(t *testing.T, s baseline.Store) {
 	wantEqual(t, "the nearest by what is named", ids(references(t, s, q)), []string{"another"})
 }
 
-// nearestCommitsFirst has the base branch's commits m1 to m3, of which m2 is the
-// merge base, and runs of none of them.
+// nearestCommitsFirst has the base branch's commits m1 to m3, of which m2 is the merge base, and
+// runs of none of them.
 func nearestCommitsFirst(t *testing.T, s baseline.Store) {
 	at := func(id string, d int, commit, model string) run.Run {
 		r := newRun(id, day(d), map[string]string{"model": model}, float64(d))
@@ -108,8 +108,8 @@ func nearestCommitsFirst(t *testing.T, s baseline.Store) {
 	}
 }
 
-// referencesAsTheGate: what the gate never compares takes no place among the
-// nearest, and what it sets aside makes no context nearer.
+// referencesAsTheGate: runs that the gate never compares are not among the nearest, and properties
+// that it sets aside make no context nearer.
 func referencesAsTheGate(t *testing.T, s baseline.Store) {
 	phone := func(more ...string) map[string]string {
 		c := map[string]string{"model": "S3", "network": "wifi"}
@@ -138,7 +138,7 @@ func referencesAsTheGate(t *testing.T, s baseline.Store) {
 	wantEqual(t, "of a tool and a kind of frame", ids(references(t, s, query(phone(devctx.MeasuredBy, "macrobenchmark", metric.FramesBy, "deadline")))), []string{"macrobenchmark"})
 }
 
-// referencesSumUp has three iterations, of which one is far off.
+// referencesSumUp has three iterations, one of which is far off.
 func referencesSumUp(t *testing.T, s baseline.Store) {
 	r := newRun("a", day(1), nil, 0)
 	r.Iterations, r.Source.Commit = nil, "c0ffee"
@@ -158,15 +158,15 @@ func referencesSumUp(t *testing.T, s baseline.Store) {
 		q.Centre = centre
 		found := references(t, s, q)[0]
 		wantEqual(t, "cells by "+string(centre), found.Cells.Map(), want)
-		// Of 10, 20 and 90 the means of pairs are 10, 15, 20, 50, 55 and 90.
+		// For 10, 20 and 90 the means of pairs are 10, 15, 20, 50, 55 and 90.
 		said, _ := found.Repeated(run.Cell{Metric: "frames.count"})
 		wantEqual(t, "repetitions by "+string(centre), fmt.Sprintf("%d about %g, %.3f apart", said.N, said.Centre, said.SD), "3 about 35, 43.589 apart")
 		wantEqual(t, "commit", found.Commit, "c0ffee")
 	}
 }
 
-// referencesAsPlain compares with baseline.Index on random histories: few
-// and many contexts, runs that started together, limits and exclusions.
+// referencesAsPlain compares with baseline.Index on random histories: few and many contexts, runs
+// that started together, limits and exclusions.
 func referencesAsPlain(t *testing.T, s baseline.Store) {
 	random := rand.New(rand.NewPCG(1, 2))
 	context := func() map[string]string {
@@ -225,8 +225,8 @@ func plain(t *testing.T, runs []run.Run, q baseline.Query) []run.Summary {
 	return want
 }
 
-// levelsOfSubjectsApart rebaselines runs of three subjects in one call, and one
-// subject more than once.
+// levelsOfSubjectsApart rebaselines runs of three subjects in one call, and one subject more than
+// once.
 func levelsOfSubjectsApart(t *testing.T, s baseline.Store) {
 	for d := range 5 {
 		mail, scroll, game := newRun(fmt.Sprint("mail-", d), day(d), nil, 1), newRun(fmt.Sprint("scroll-", d), day(d), nil, 1), newRun(fmt.Sprint("game-", d), day(d), nil, 1)
@@ -247,8 +247,8 @@ func levelsOfSubjectsApart(t *testing.T, s baseline.Store) {
 	wantEqual(t, "of two levels the later", of("org.example.game", "open-message"), []string{"game-4"})
 }
 
-// manyContextsAsPlain has a property in each run that no other run has, as a
-// temperature or a serial number is, so that there are as many contexts as runs.
+// manyContextsAsPlain has a unique property in each run, such as a temperature or a serial number,
+// so that there are as many contexts as runs.
 func manyContextsAsPlain(t *testing.T, s baseline.Store) {
 	runs := numbered(1_200, func(i int) run.Run {
 		r := newRun(fmt.Sprintf("%04d", i), day(1).Add(time.Duration(i*7%500)*time.Minute), map[string]string{"serial": strconv.Itoa(i)}, float64(i))
@@ -305,7 +305,7 @@ func rebaselineStartsALevel(t *testing.T, s baseline.Store) {
 	wantEqual(t, "the other scenario", ids(references(t, s, q)), []string{"other"})
 }
 
-// retiredRunsAreTold holds List and Get to what References says of a level.
+// retiredRunsAreTold tests that List and Get agree with References on a level.
 func retiredRunsAreTold(t *testing.T, s baseline.Store) {
 	other := newRun("other", day(1), nil, 1)
 	other.App.Package = "org.example.game"

@@ -1,9 +1,8 @@
-// Package storetest is the conformance suite of histories: what every
-// baseline.Store does, whatever it keeps them in.
+// Package storetest is the conformance suite of histories: the behaviour of every baseline.Store,
+// whatever it stores them in.
 //
-// It owns no store and asks for nothing beyond the interface. It takes a stand:
-// what it expects is worked out by hand or by baseline.Index, the plain
-// implementation, never taken from a store.
+// It owns no store and needs only the interface. Its expected values are worked out by hand or by
+// baseline.Index, the plain implementation, never taken from a store.
 package storetest
 
 import (
@@ -20,8 +19,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Suite tests the stores that open makes. Each is empty when it is opened, and
-// the suite closes it.
+// Suite tests the stores that open returns. Each is empty, and the suite closes it.
 func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 	for name, test := range map[string]func(*testing.T, baseline.Store){
 		"AddTwiceIsAddOnce":        addTwiceIsAddOnce,
@@ -76,10 +74,10 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 	}
 }
 
-// day is the noon of a day of January 2026.
+// day returns noon of a day of January 2026.
 func day(d int) time.Time { return time.Date(2026, 1, d, 12, 0, 0, 0, time.UTC) }
 
-// newRun is a complete run of one iteration with one metric.
+// newRun returns a complete run of one iteration with one metric.
 func newRun(id string, started time.Time, context map[string]string, frames float64) run.Run {
 	return run.Run{
 		Format: run.Format, ID: id, Started: started, App: run.App{Package: "org.example.mail"},
@@ -112,7 +110,7 @@ func accept(t *testing.T, s baseline.Store, runs ...run.Run) {
 	mark(t, s, baseline.Mark{State: baseline.Accepted}, ids...)
 }
 
-// list are the ids that the filter lets through, in the list's order.
+// list returns the ids that match the filter, in the list's order.
 func list(t *testing.T, s baseline.Store, f baseline.Filter) []string {
 	t.Helper()
 	ids := []string{}
@@ -142,7 +140,7 @@ func ids(summaries []run.Summary) []string {
 	return out
 }
 
-// query asks for references in the given context.
+// query returns a query for references in the given context.
 func query(context map[string]string) baseline.Query {
 	return baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: context}
 }
@@ -182,8 +180,8 @@ func exported(ctx context.Context, s baseline.Store) ([]run.Run, error) {
 
 func sorted(ids []string) []string { return slices.Sorted(slices.Values(ids)) }
 
-// A run that was recorded to explain a verdict is taken by no history, nor is what is added
-// with it.
+// A run that was recorded to explain a verdict is rejected by every history, and so is what is
+// added with it.
 func addRefusesExplanations(t *testing.T, s baseline.Store) {
 	judged, recorded := newRun("judged", day(1), nil, 1), newRun("recorded", day(2), nil, 2)
 	recorded.Explains = true

@@ -22,16 +22,16 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The variables that make a test's program a writer: the history's address, a
-// folder of its own, and by how much its clock is off.
+// The variables that make a test's program a writer: the history's address, a folder of its own,
+// and the offset of its clock.
 const (
 	writerAddress = "APKGATE_TEST_WRITER_ADDRESS"
 	writerFolder  = "APKGATE_TEST_WRITER_FOLDER"
 	writerClock   = "APKGATE_TEST_WRITER_CLOCK"
 )
 
-// Serve is for a test's TestMain: where the program was started as a writer of
-// Writers, it does what it is told and ends.
+// Serve is for a test's TestMain: where the program was started as a writer of Writers, it executes
+// its commands and exits.
 func Serve(open func(ctx context.Context, address, folder string, now func() time.Time) (baseline.Store, error)) {
 	address := os.Getenv(writerAddress)
 	if address == "" {
@@ -64,7 +64,7 @@ func serve(open func(context.Context, string, string, func() time.Time) (baselin
 	return s.Close()
 }
 
-// obey does what a line says: "add ID …", or "STATE NOTE ID …".
+// obey executes a line: "add ID …", or "STATE NOTE ID …".
 func obey(ctx context.Context, s baseline.Store, words []string) error {
 	if words[0] == "add" {
 		var runs []run.Run
@@ -77,22 +77,21 @@ func obey(ctx context.Context, s baseline.Store, words []string) error {
 	return s.Mark(ctx, words[2:], baseline.Mark{State: baseline.State(words[0]), Note: words[1]})
 }
 
-// writersRun is a run whose content follows from its id.
+// writersRun returns a run whose content follows from its id.
 func writersRun(id string) run.Run {
 	r := newRun(id, day(1+len(id)), map[string]string{"model": id[:1]}, float64(id[len(id)-1]))
 	r.Session, r.Warnings = id, []run.Warning{}
 	return r
 }
 
-// Writers has processes fill one history together, each with a clock that is ten
-// minutes off that of the next, and kills them all the time. A command whose
-// writer was killed is given again, as a job that is started anew does it. In the
-// end each run is there once, as it was added, and marked as the last command
-// about it said: each run is added by one writer, then accepted by it, rejected by
-// another, and decided on by a third.
+// Writers lets processes fill one history together, each with a clock that is ten minutes off that
+// of the next, and kills them all the time. A command whose writer was killed is repeated, as a
+// restarted job does. In the end each run is there once, as it was added, and marked as by the last
+// command about it: each run is added by one writer, then accepted by it, rejected by another, and
+// decided on by a third.
 type Writers struct {
 	Address string
-	Open    func(t *testing.T) baseline.Store // to look at the end
+	Open    func(t *testing.T) baseline.Store // to read the result
 	// Start prepares a writer's process; nil: nothing to prepare.
 	Start func(*exec.Cmd)
 	// Kill ends it; nil: SIGKILL for it alone.
@@ -103,22 +102,22 @@ type Writers struct {
 	Batch     int // runs of one command
 }
 
-// job is a command, and what is to be done after it.
+// job is a command, and its successors.
 type job struct {
-	words []string // as obey takes them, without the ids
+	words []string // as for obey, without the ids
 	ids   []string
 	step  int
 	owner int
 }
 
-// steps are what is done with a batch of the owner's runs: by the writer so many
-// places after the owner. All end with the third.
+// steps are the commands for a batch of the owner's runs: by the writer that many places after the
+// owner. All end with the third.
 var steps = []struct {
 	words string
 	after int
 }{{"add", 0}, {"accepted first", 0}, {"rejected second", 1}, {"", 5}}
 
-// last is the last command about a batch: what the third writer decides.
+// last returns the last command about a batch: the third writer's decision.
 func last(ids []string) string {
 	if (ids[0][0]+ids[0][4])%2 == 0 { // the owner's letter, and the last digit of the batch
 		return "rejected third"
@@ -136,7 +135,7 @@ type session struct {
 	done   atomic.Int64
 }
 
-// Run runs the writers and looks at what they leave.
+// Run runs the writers and checks the result.
 func (w Writers) Run(t *testing.T) {
 	s := &session{Writers: w, t: t, queues: make([]chan job, w.Processes)}
 	want := map[string]string{} // state and note by id
@@ -177,7 +176,7 @@ func (w Writers) Run(t *testing.T) {
 	checkWritten(t, w.Open(t), want)
 }
 
-// give hands a job to the writer whose turn it is, or counts its batch as done.
+// give passes a job to the writer whose turn it is, or counts its batch as done.
 func (s *session) give(j job) {
 	if j.step == len(steps) {
 		s.open.Done()
@@ -191,19 +190,19 @@ func (s *session) give(j job) {
 	s.queues[(j.owner+steps[j.step].after)%s.Processes] <- j
 }
 
-// oneIn is how often a writer is killed while it works on a command, and mostKills
-// how often at one command.
+// oneIn is how often a writer is killed while it works on a command, and mostKills how often at one
+// command.
 const (
 	oneIn     = 4
 	mostKills = 3
 )
 
-// writer is one of the writers: a process that is started again when it was killed.
+// writer runs one of the writers: a process that is restarted when it was killed.
 func (s *session) writer(p int, folder string) {
 	random := rand.New(rand.NewPCG(uint64(p), uint64(time.Now().UnixNano())))
 	var child *process
 	hit := false
-	usual := 50 * time.Millisecond // how long a command takes
+	usual := 50 * time.Millisecond // duration of a command
 	for j := range s.queues[p] {
 		for kills := 0; ; kills++ {
 			if child == nil {
@@ -238,7 +237,7 @@ func (s *session) writer(p int, folder string) {
 		j.step++
 		s.give(j)
 	}
-	if child == nil { // it waits for what a killed one has left at work
+	if child == nil { // it waits for what a killed one has left running
 		child = s.start(p, folder)
 	}
 	child.end()
@@ -274,30 +273,30 @@ func (s *session) start(p int, folder string) *process {
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
 	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
-		panic(fmt.Sprintf("start a writer: %v", err)) // not in the test's goroutine, and nothing can go on
+		panic(fmt.Sprintf("start a writer: %v", err)) // not in the test's goroutine, and impossible to continue
 	}
 	return &process{cmd, in, bufio.NewReader(out)}
 }
 
-// tell gives a command and returns the answer, "" where the writer is gone.
+// tell sends a command and returns the answer, "" where the writer has exited.
 func (p *process) tell(command string) string {
 	if _, err := io.WriteString(p.in, command+"\n"); err != nil {
 		return ""
 	}
 	line, err := p.out.ReadString('\n')
-	if err != nil { // a line that the kill has cut short is no answer
+	if err != nil { // a line that was cut by the kill is no answer
 		return ""
 	}
 	return strings.TrimSuffix(line, "\n")
 }
 
-// end waits until the writer is gone: it ends when it is told nothing more.
+// end waits until the writer has exited: it does at the end of its input.
 func (p *process) end() {
 	p.in.Close()
 	p.cmd.Wait() //nolint:errcheck // it was killed, perhaps
 }
 
-// checkWritten checks that each run is there once, whole, and marked as it should.
+// checkWritten checks that each run is there once, complete, and marked correctly.
 func checkWritten(t *testing.T, s baseline.Store, want map[string]string) {
 	t.Helper()
 	defer s.Close()
@@ -326,8 +325,8 @@ func checkWritten(t *testing.T, s baseline.Store, want map[string]string) {
 	}
 }
 
-// Sizes are how many writers with how many runs of which batch a test takes: few
-// with -short, as many as a large team's with APKGATE_FULL=1.
+// Sizes returns how many writers with how many runs of which batch a test uses: few with -short, as
+// many as a large team has with APKGATE_FULL=1.
 func Sizes(batch int) (processes, runs, perCommand int) {
 	switch {
 	case os.Getenv("APKGATE_FULL") == "1":

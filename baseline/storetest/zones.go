@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// ToldIn is the record of the run as databases kept it when a time was kept in the
-// zone in which it was told, so far east, and its digest.
+// ToldIn returns the record of the run as databases stored it when a time kept its own time zone,
+// that far east, and its digest.
 func ToldIn(t *testing.T, r run.Run, east time.Duration) (digest, packed []byte) {
 	t.Helper()
 	r.ID = ""

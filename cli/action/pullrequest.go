@@ -119,7 +119,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 		in.Notes = append(in.Notes, note)
 	}
 	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown anyway
-	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
+	in.Verdict = in.Verdict.WithLoss(measured.Lacking(loss))
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	marked := openstore.Judged(ctx, into, in.Verdict)
 	in.Meta.Repository = a.Job.Repository()

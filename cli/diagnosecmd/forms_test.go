@@ -189,7 +189,7 @@ func TestDiagnoseDumpsOfManyProcesses(t *testing.T) {
 	write(t, "report.zip", packed.String())
 	says(t, "a packed bug report", passes(t, "report.zip").Stdout, "Deadlock: the threads main and worker of com.example.mail wait for each other")
 	write(t, "dump", others+busy+idle)
-	if found := diagnosed(t, "dump"); !found.Untold || found.ByPlace || found.Package != "" || found.Form != "android" || len(found.ANRs)+len(found.Causes) != 0 || len(found.MainThreads) != 1 || found.MainThreads[0].Process != "com.example.busy" || found.MainThreads[0].Kind != "untold" {
+	if found := diagnosed(t, "dump"); !found.ProcessUnknown || found.ByPlace || found.Package != "" || found.Form != "android" || len(found.ANRs)+len(found.Causes) != 0 || len(found.MainThreads) != 1 || found.MainThreads[0].Process != "com.example.busy" || found.MainThreads[0].Kind != "untold" {
 		t.Errorf("as JSON it is %+v", found)
 	}
 	says(t, "a package", passes(t, "dump", "--package", "com.example.busy").Stdout, "Not responding: the main thread of com.example.busy in com.example.busy.Work.go(Work.java:1)")

@@ -62,7 +62,7 @@ func TestDiagnoseAgreesWithAPerson(t *testing.T) {
 	}
 	for _, path := range paths {
 		want, found := labels[filepath.Base(path)], diagnosed(t, path)
-		if len(found.Causes) != 1 || len(found.ANRs) != 1 || found.Untold {
+		if len(found.Causes) != 1 || len(found.ANRs) != 1 || found.ProcessUnknown {
 			t.Errorf("%s: %d causes, %d ANRs", path, len(found.Causes), len(found.ANRs))
 			continue
 		}
@@ -99,7 +99,7 @@ func TestDiagnoseTruncatedRealDumps(t *testing.T) {
 			said := slices.ContainsFunc(found.Warnings, func(w run.Warning) bool {
 				return strings.Contains(w.Text, "cut off") || strings.Contains(w.Text, "the file ends in")
 			})
-			if !found.Untold && !cutOff(found) || !said {
+			if !found.ProcessUnknown && !cutOff(found) || !said {
 				t.Errorf("%s, %.0f %% of it: %+v, %+v", name, share*100, found.Warnings, found.Causes)
 			}
 		}

@@ -43,7 +43,7 @@ func stacks(c terminal.Console, src io.Reader, path, mapping string, out *saved.
 		out.ByPlace = chain.ByOrder
 		out.ANRs = []run.ANR{stoodStill(dump, chain, names)}
 	case chain.Unidentified:
-		out.Untold, chain.Warnings = true, nil // which is the answer
+		out.ProcessUnknown, chain.Warnings = true, nil // which is the answer
 		out.MainThreads = mainThreads(dump)
 	default:
 		return noThread(path, out.Package, chain.Missing, dump)
@@ -51,7 +51,7 @@ func stacks(c terminal.Console, src io.Reader, path, mapping string, out *saved.
 	if out.Package == "" {
 		out.ANRs = append(out.ANRs, deadlocks(dump, chain, names)...)
 	}
-	if !out.Untold {
+	if !out.ProcessUnknown {
 		out.Package = cmp.Or(out.Package, out.ANRs[0].Process)
 	}
 	out.Causes = doubted(history.Over(nil).Explain(run.Run{App: run.App{Package: out.Package}, ANRs: out.ANRs}, nil), dump, chain)

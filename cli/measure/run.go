@@ -193,7 +193,7 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, 
 		in.Notes = append(in.Notes, note)
 	}
 	loss := errors.Join(measured.Lost, unsettled, openstore.Damage(c, sound))
-	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
+	in.Verdict = in.Verdict.WithLoss(measured.Lacking(loss))
 	if f.replay == nil || set.Store != f.replay.Store() { // which is removed at the end
 		in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), runevidence.InHistory(in.Runs, openstore.Kept(set.Store), repeated(f.ConfigFlags)))
 	}

@@ -78,7 +78,7 @@ func (l *loudness) add(first, then gate.Verdict) {
 			}
 			if m.Decides++; c.Screen == gate.Cleared {
 				m.Cleared++
-			} else if after := then.Runs[i].Comparisons[k]; after.Rounds == nil || after.Rounds.Says == gate.SaysOpen {
+			} else if after := then.Runs[i].Comparisons[k]; after.Rounds == nil || after.Rounds.Outcome == gate.RoundsUndecided {
 				m.Open++
 			}
 		}

@@ -1,16 +1,13 @@
-// Package anrcause says why something did not respond: which of the ANRs of an app's
-// history are one fault, whether a run's are new or known, since which commit and how
-// often, and what the thread that kept everybody waiting was doing (section 2.3 of
-// the paper "Aging or Glitching?").
+// Package anrcause explains why something did not respond: which of the ANRs of an app's history
+// are the same fault, whether a run's are new or known, since which commit and how often, and what
+// the critical thread was doing (section 2.3 of the paper "Aging or Glitching?").
 //
-// It owns how alike two ANRs are, clusters of them and the names of their causes. What
-// is compared of a stack is package signature's, and whether there are too many ANRs
-// the gate's.
+// It owns the similarity of two ANRs, their clusters and the names of their causes. Package
+// signature owns which parts of a stack are compared, and the gate whether there are too many ANRs.
 //
-// It takes a stand: clusters are those parts of the history that hang together, each
-// ANR with one that is alike, whichever was seen first. So they don't depend on the
-// order in which runs came. What a dump does not show is no difference to one that
-// does.
+// Clusters are the connected components of the history, where each ANR is similar to another,
+// whichever was seen first. So they don't depend on the order of runs. What a dump does not show is
+// no difference from one that shows it.
 package anrcause
 
 import (
@@ -23,14 +20,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Untold is the kind of an ANR that is none: threads of a dump that wait for each other,
-// where nothing says whether any process did not respond.
+// Untold is the kind of an entry that may be no ANR: threads of a dump that wait for each other,
+// where it is unknown whether any process did not respond.
 const Untold = "untold"
 
-// Family is what they have in common.
+// Family is the family of these kinds.
 var Family = diagnose.Family{Name: "anr", Title: "What did not respond", Label: "ANRs", Line: "ANR cause", Has: "ANRs"}
 
-// Past is what did not respond in a run of the history, or of the base build.
+// Past are the ANRs of a run of the history, or of the base build.
 type Past struct {
 	Run      string
 	Started  time.Time
@@ -38,16 +35,16 @@ type Past struct {
 	Scenario string
 	Version  string // of the app
 	Commit   string
-	State    string // what was decided of the run: "accepted", "rejected", "" for nothing
-	// Base says that the run is of the base build, measured beside the head.
+	State    string // the run's state: "accepted", "rejected", "" for none
+	// Base is set for a run of the base build, measured in turns with the head.
 	Base bool
 	ANRs []run.ANR
 }
 
-// MaxHistory is how many ANRs of a history are compared, the newest ones.
+// MaxHistory is how many ANRs of a history are compared, newest first.
 const MaxHistory = 10_000
 
-// History is what an app's ANRs are held against. It is for one goroutine at a time.
+// History is the ANRs that an app's ANRs are compared with. It is not safe for concurrent use.
 type History struct {
 	runs    []Past // newest first
 	leftOut int    // ANRs beyond MaxHistory
@@ -56,10 +53,10 @@ type History struct {
 	// clusters are those of the points, once settled.
 	clusters clustered
 	settled  bool
-	joint    map[int]int // of parts that share an ANR, which other one each is one with
+	joint    map[int]int // of components that share an ANR, which other one each is merged with
 }
 
-// Over is the history of these runs, in any order.
+// Over returns the history of these runs, in any order.
 func Over(past []Past) *History {
 	h := &History{runs: slices.Clone(past)}
 	slices.SortFunc(h.runs, func(a, b Past) int {

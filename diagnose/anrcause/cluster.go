@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// clustered are points of a history in the parts that hang together by pairs that are
-// more alike than a threshold, whichever point came first. Points that are equal are
-// compared once.
+// clustered are points of a history in the components that are connected by pairs above a threshold
+// of similarity, whichever point came first. Equal points are compared once.
 type clustered struct {
-	distinct []point         // one of each kind, in the order of their keys
+	distinct []point         // one of each group of equal ones, in the order of their keys
 	part     []int           // of each of them
 	points   map[int][]point // of each part, in their order
 	above    float64
@@ -33,7 +32,7 @@ func cluster(points []point, above float64) clustered {
 	return c
 }
 
-// touched are the parts that a point hangs together with; those become one by it.
+// touched returns the components that a point is connected with; it merges them.
 func (c clustered) touched(p point) []int {
 	var out []int
 	for i := range c.distinct {
@@ -45,8 +44,7 @@ func (c clustered) touched(p point) []int {
 	return slices.Compact(out)
 }
 
-// connected numbers the parts of n things that hang together by pairs that are alike.
-// Each pair is asked for once at most.
+// connected numbers the connected components of n things. Each pair is compared at most once.
 func connected(n int, alike func(a, b int) bool) []int {
 	part := make([]int, n)
 	left := make([]int, n)

@@ -9,10 +9,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Cluster are the ANRs of a history that are one fault.
+// Cluster are the ANRs of a history that are the same fault.
 type Cluster struct {
-	// Kind, Subject and Sure are those of the cause that the newest ANR shows which has
-	// threads; Title names it, Sentence tells it in one without an end.
+	// Kind, Subject and Sure are those of the cause of the newest ANR with threads; Title names it,
+	// Sentence describes it in one without a full stop.
 	Kind, Subject   string
 	Sure            diagnose.Sure
 	Title, Sentence diagnose.Phrase
@@ -22,9 +22,8 @@ type Cluster struct {
 	Accepted        bool // any of the runs was accepted
 }
 
-// Clusters are those of the history, the most frequent first, and how many ANRs are
-// older than those that were compared. A cycle, of whose threads each may be of another
-// cluster, is one fault.
+// Clusters returns those of the history, most frequent first, and how many ANRs are older than the
+// compared ones. A cycle, whose threads may be of different clusters, is one fault.
 func (h *History) Clusters() (list []Cluster, leftOut int) {
 	h.settle()
 	groups := map[int][]point{}
@@ -42,7 +41,7 @@ func (h *History) Clusters() (list []Cluster, leftOut int) {
 	return list, h.leftOut
 }
 
-// joint says of parts that share an ANR which lesser one each is one with.
+// joint returns for components that share an ANR which lower one each is merged with.
 func joint(parts map[int][]point) map[int]int {
 	out, of := map[int]int{}, map[[2]int]int{}
 	for _, part := range slices.Sorted(maps.Keys(parts)) {
@@ -60,7 +59,7 @@ func joint(parts map[int][]point) map[int]int {
 	return out
 }
 
-// root is the least part that a part has become one with.
+// root returns the lowest component that a component was merged with.
 func root(joint map[int]int, part int) int {
 	for {
 		next, ok := joint[part]

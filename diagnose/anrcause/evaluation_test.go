@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// set are showings of every fault, each with the fault's place in labelledFaults.
+// set are instances of every fault, each with the fault's index in labelledFaults.
 type set struct {
 	points []point
 	labels []int
@@ -30,16 +30,16 @@ func labelledSet(t *testing.T, n noise, each int, seed uint64) set {
 	return out
 }
 
-// judged is what a clustering is worth: of the pairs of ANRs that it puts together, how
-// many are of one fault (precision), and of those that are, how many it puts together
-// (recall); clusters counts them.
+// judged is the quality of a clustering: of the pairs of ANRs that it puts together, how many are
+// of one fault (precision), and of those that are, how many it puts together (recall); clusters
+// counts them.
 type judged struct {
 	precision, recall float64
 	clusters          int
 }
 
-// judge clusters the set as a history is. An ANR of a cycle is together with what shares
-// any of its clusters.
+// judge clusters the set as a history is. An ANR of a cycle is together with everything in any of
+// its clusters.
 func (s set) judge(above float64) judged {
 	c := cluster(s.points, above)
 	of := make([][]int, len(s.labels))
@@ -66,11 +66,11 @@ func (s set) judge(above float64) judged {
 	return judged{right / together, right / same, len(c.points)}
 }
 
-// clustering is a row of the tables of docs/evaluation/anrs.md: what came of 100 showings of
+// clustering is a row of the tables of docs/evaluation/anrs.md: the result for 100 instances of
 // each fault.
 type clustering struct{ precision, recall float64 }
 
-// byNoise are what docs/evaluation/anrs.md says at the threshold.
+// byNoise are the results of docs/evaluation/anrs.md at the threshold.
 var byNoise = map[string]clustering{
 	"lines, addresses, thread ids, lambdas":  {1, 1},
 	"obfuscated names, with mappings":        {1, 1},
@@ -84,14 +84,14 @@ var byNoise = map[string]clustering{
 	"all of them, each function counts once": {0.926, 0.906},
 }
 
-// byThreshold are what it says of all noises at other thresholds.
+// byThreshold are its results for all noises at other thresholds.
 var byThreshold = map[float64]clustering{
 	0.8: {0.581, 1}, 0.85: {0.634, 1}, 0.9: {0.841, 0.959}, 0.92: {0.927, 0.920}, 0.94: {0.926, 0.897},
 	0.95: {1, 0.869}, 0.96: {1, 0.807}, 0.97: {1, 0.803}, 0.98: {1, 0.734}, 0.99: {1, 0.734},
 }
 
-// TestClustersOfALabelledSet compares what comes of the set with docs/evaluation/anrs.md, with
-// a few showings of each fault; APKGATE_EVALUATION=full makes as many as its tables rest on.
+// TestClustersOfALabelledSet compares the result of the set with docs/evaluation/anrs.md, with a
+// few instances of each fault; APKGATE_EVALUATION=full makes as many as for its tables.
 func TestClustersOfALabelledSet(t *testing.T) {
 	each, slack := 12, 0.08
 	if os.Getenv("APKGATE_EVALUATION") == "full" {
@@ -120,7 +120,7 @@ func TestClustersOfALabelledSet(t *testing.T) {
 	}
 }
 
-// TestReasonsOfALabelledSet: the cause of each showing is that of its fault.
+// The cause of each instance is that of its fault.
 func TestReasonsOfALabelledSet(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 4))
 	for _, n := range noises {

@@ -7,22 +7,22 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// known is what a history knows of a fault that a run shows.
+// known is what a history has of a fault in a run.
 type known struct {
-	// others are the ANRs of other builds that are like it, newest run first: those of
-	// the base build, and of runs that began before.
+	// others are the similar ANRs of other builds, newest run first: those of the base build, and
+	// of runs that began earlier.
 	others []occurrence
 	// base counts those of the base build, same those of other runs of this build.
 	base, same int
 }
 
-// occurrence is how often a fault showed in a run.
+// occurrence is how often a fault occurred in a run.
 type occurrence struct {
 	Past
 	times int
 }
 
-// times are how often it showed in all.
+// times returns how often it occurred in all.
 func (k known) times() (n int) {
 	for _, o := range k.others {
 		n += o.times
@@ -30,14 +30,13 @@ func (k known) times() (n int) {
 	return n
 }
 
-// first is the earliest run that shows it.
+// first returns the earliest run with it.
 func (k known) first() occurrence { return k.others[len(k.others)-1] }
 
-// accepted reports whether the run was.
+// accepted reports whether the run was accepted.
 func (p Past) accepted() bool { return p.State == "accepted" || p.State == "rebaselined" }
 
-// accepted reports whether any of the runs was accepted: the fault was there in what
-// others are compared with.
+// accepted reports whether any of the runs was accepted, so that the fault was in the reference.
 func (k known) accepted() bool {
 	for _, o := range k.others {
 		if o.accepted() {
@@ -47,15 +46,15 @@ func (k known) accepted() bool {
 	return false
 }
 
-// fault are the ANRs of one run that are one fault: places in run.Run.ANRs.
+// fault are the ANRs of one run that are the same fault: indexes in run.Run.ANRs.
 type fault struct {
 	anrs  []int
 	known known
 }
 
-// faults puts the ANRs of a run together by clusters over the history: two are one fault
-// that hang together with each other or with one and the same cluster. One of a cycle
-// may be of several clusters, which are one fault then.
+// faults groups the ANRs of a run by clusters over the history: two are the same fault if they are
+// connected with each other or with the same cluster. The ANR of a cycle may be of several
+// clusters, which are then one fault.
 func (h *History) faults(r run.Run) []fault {
 	if len(r.ANRs) == 0 {
 		return nil
@@ -87,7 +86,7 @@ func (h *History) faults(r run.Run) []fault {
 	return out
 }
 
-// settle finds the history's clusters, once.
+// settle computes the history's clusters, once.
 func (h *History) settle() {
 	if !h.settled {
 		h.clusters, h.settled = cluster(h.points, Threshold), true
@@ -135,10 +134,10 @@ func (h *History) knownOf(parts map[int]bool, r run.Run) (k known) {
 	return k
 }
 
-// sameBuild reports whether a run of the history is of the build that is explained.
+// sameBuild reports whether a run of the history is of the explained build.
 func sameBuild(p Past, r run.Run) bool {
 	return p.Session != "" && p.Session == r.Session || p.Commit != "" && p.Commit == r.Source.Commit
 }
 
-// day is a time as a report says it.
+// day formats a time for a report.
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }

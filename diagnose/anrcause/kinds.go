@@ -27,14 +27,14 @@ const (
 	UnknownKind  = "anr.unknown"
 )
 
-// causeKind is all that is a kind's own, but for the rules that name it.
+// causeKind has everything specific to a kind, except the rules that name it.
 type causeKind struct {
 	name  string
 	title string // before its subject
 	code  bool   // its subject is code that can be changed
 }
 
-// kinds are all, those before others that go first where nothing tells which explains more.
+// kinds are all kinds, in the order that applies where it is unknown which explains more.
 var kinds = []causeKind{
 	{name: DeadlockKind, title: "Deadlock of "},
 	{name: IOKind, title: "Waiting for "},
@@ -50,10 +50,10 @@ var kinds = []causeKind{
 	{name: UnknownKind, title: "Not known: "},
 }
 
-// rules name the reason of an ANR whose chain is no circle: the first that knows one does.
+// rules find the reason of an ANR without a cycle: the first that applies.
 var rules = []func(found) (reason, bool){stopped, memory, trimming, disk, network, starved, otherProcess, idle, driver, held, waiting, working}
 
-// firstRank is that of the first kind.
+// firstRank is the rank of the first kind.
 const firstRank = 40
 
 var _ = func() []string {
@@ -64,7 +64,7 @@ var _ = func() []string {
 	return diagnose.Register(all...)
 }()
 
-// causeKindOf is the kind of a name.
+// causeKindOf returns the kind of a name.
 func causeKindOf(name string) causeKind {
 	i := slices.IndexFunc(kinds, func(k causeKind) bool { return k.name == name })
 	if i < 0 {
@@ -77,25 +77,25 @@ var (
 	// The collector at work in front of a thread: art/runtime/gc/heap.cc, thread_state.h;
 	// and the kernel that looks for memory: mm/vmscan.c, mm/page_alloc.c, mm/memory.c.
 	collecting = regexp.MustCompile(`art::gc::|WaitForGcToComplete|dvmCollectGarbage|dvmGcHeap`)
-	// What keeps a frozen process from running: kernel/cgroup/freezer.c, kernel/freezer.c.
+	// What stops a frozen process: kernel/cgroup/freezer.c, kernel/freezer.c.
 	freezing   = regexp.MustCompile(`\b(?:do_freezer_trap|__refrigerator)\b`)
 	reclaiming = regexp.MustCompile(`try_to_free_pages|shrink_(?:node|slab|inactive|lruvec)|direct_reclaim|do_swap_page|__alloc_pages_(?:slowpath|direct)|zram_|psi_memstall`)
 	paging     = regexp.MustCompile(`folio_wait_bit|wait_on_page_bit|lock_page|filemap_fault|swap_readpage|swap_read_folio`)
 	// File systems and block devices: fs/, block/, drivers/mmc, drivers/scsi/ufs.
 	storing = regexp.MustCompile(`fsync|fdatasync|sync_file|f2fs_|ext4_|jbd2_|erofs_|fuse_|blk_|blkdev_|submit_bio|wait_on_page|io_schedule|mmc_|ufshcd_|vfs_(?:read|write)`)
-	// What tells the storage which pages are free: section 4.2 of the paper.
+	// Functions that report free pages to the storage: section 4.2 of the paper.
 	discarding = regexp.MustCompile(`discard|fstrim|fitrim|FITRIM|idleMaint|StorageManagerService\.fstrim`)
 	// Methods that wait for a file, in the words of Android and of Java.
 	files = regexp.MustCompile(`^(?:java\.io\.(?:FileDescriptor\.sync|(?:FileOutputStream|FileInputStream|RandomAccessFile|UnixFileSystem)\.)|sun\.nio\.ch\.FileDispatcherImpl\.|sun\.nio\.fs\.|libcore\.io\.(?:Linux|Posix|BlockGuardOs|ForwardingOs)\.(?:f(?:data)?sync|open|p?read\w*|p?write\w*|f?stat\w*|rename|remove|unlink|mkdir|access|ftruncate|posix_fallocate|sendfile)\b|android\.database\.sqlite\.SQLiteConnection\.native|android\.app\.SharedPreferencesImpl\.(?:awaitLoadedLocked|writeToFile)|android\.app\.QueuedWork\.|android\.os\.FileUtils\.)`)
-	// Streams of what another process says.
+	// Streams from another process.
 	pipes = regexp.MustCompile(`^(?:java\.lang\.(?:ProcessManager|UNIXProcess|ProcessImpl|ProcessBuilder)|android\.os\.ParcelFileDescriptor\$AutoClose)`)
-	// Those that wait for another thread that works on files.
+	// Methods that wait for another thread that works on files.
 	queued  = regexp.MustCompile(`^android\.app\.(?:SharedPreferencesImpl\.awaitLoadedLocked|QueuedWork\.)`)
 	sockets = regexp.MustCompile(`^(?:java\.net\.|sun\.nio\.ch\.(?:Socket|Net)|libcore\.io\.(?:Linux|Posix|BlockGuardOs)\.(?:recv|send|connect|accept|android_getaddrinfo)|com\.android\.org\.conscrypt\.|org\.conscrypt\.|okhttp3\.|com\.android\.okhttp\.)`)
 )
 
-// stopped: by somebody who debugs, a signal, Android's freezer, or a crash of its own. The dump
-// says nothing else then.
+// stopped: by a debugger, a signal, Android's freezer, or its own crash. The dump then shows
+// nothing else.
 func stopped(f found) (reason, bool) {
 	r := reason{kind: StoppedKind, subject: "a debugger or a signal", sure: diagnose.Seen, why: diagnose.Say("was stopped by a debugger or a signal")}
 	switch {
@@ -121,14 +121,14 @@ func driver(f found) (reason, bool) {
 	return r, f.last.Kind == run.WaitGPU
 }
 
-// trimming: the storage is told which pages are free, all at once (section 4.2 of the
-// paper). The process that does so shows itself by what it is asked.
+// trimming: free pages are reported to the storage, all at once (section 4.2 of the paper). The
+// process that does so is recognized by the call to it.
 func trimming(f found) (reason, bool) {
 	r := reason{kind: IOKind, subject: "discards", sure: diagnose.Seen, why: diagnose.Say("waited while the storage was told which pages are free (write amplification)")}
 	return r, f.last.Kind == run.WaitBinder && discarding.MatchString(f.last.WaitsFor)
 }
 
-// memory: the collector, or the kernel looking for pages, in front of the thread.
+// memory: the collector, or the kernel searching for pages, blocks the thread.
 func memory(f found) (reason, bool) {
 	low := f.has(signature.MemoryLow) || f.has(signature.HeapFull)
 	atIt := f.last.Kind == run.WaitGC || strings.Contains(f.last.State, "Gc") || f.match(native, collecting) != ""
@@ -151,8 +151,8 @@ func memory(f found) (reason, bool) {
 	return r, true
 }
 
-// pages reports whether the thread waits for the content of a page of memory, and asks
-// for no file: it was there before.
+// pages reports whether the thread waits for the content of a page of memory, without accessing a
+// file: it was there before.
 func (f found) pages() bool {
 	return (paging.MatchString(f.last.WaitsFor) || f.match(kernel, paging) != "") && f.match(java, files) == ""
 }
@@ -184,9 +184,8 @@ func disk(f found) (reason, bool) {
 	return r, true
 }
 
-// mayRead reports whether a thread may be at a file where a method on its stack is: one
-// that is known to wait for something else is not. Preferences are waited for by those
-// who read them.
+// mayRead reports whether a thread may be accessing a file where a method on its stack does: one
+// that is known to wait for something else is not. Readers of preferences wait for these.
 func (f found) mayRead() bool {
 	switch f.last.Kind {
 	case run.WaitPoll, run.WaitLock, run.WaitBinder, run.WaitSleep, run.WaitIdle, run.WaitJoin, run.WaitGPU, run.WaitFutex:
@@ -237,7 +236,7 @@ func otherProcess(f found) (reason, bool) {
 		if r.subject == "" {
 			r.subject = "binder"
 		}
-		if i == len(f.Threads)-1 { // nobody is shown behind it
+		if i == len(f.Threads)-1 { // nothing is shown behind it
 			r.why = diagnose.Say("waited for a binder call that was not answered")
 		}
 		return r, true
@@ -245,15 +244,15 @@ func otherProcess(f found) (reason, bool) {
 	return reason{}, false
 }
 
-// isLikely reports whether a thread waits for the only one that can be meant, and not for
-// one that the dump names.
+// isLikely reports whether the target of a wait is inferred as the only possible one, and not named
+// by the dump.
 func isLikely(waitsFor string) bool { return strings.Contains(waitsFor, ", likely)") }
 
-// byNumber is what a peer is called by that is another one's tomorrow: "thread 77 of
+// byNumber matches peers that are identified by a number that changes: "thread 77 of
 // com.example.feed", "process 55".
 var byNumber = regexp.MustCompile(`^thread \d+ of |\bprocess \d+$`)
 
-// call are the method and the process of "binder IFeed::query (com.example.feed)".
+// call returns the method and the process of "binder IFeed::query (com.example.feed)".
 func call(waitsFor string) (method, peer string) {
 	_, rest, _ := strings.Cut(waitsFor, " ")
 	method, peer, _ = strings.Cut(rest, "(")
@@ -261,7 +260,7 @@ func call(waitsFor string) (method, peer string) {
 	return strings.TrimSpace(method), strings.TrimSpace(peer)
 }
 
-// idle: the thread that did not respond had nothing to do when it was looked at.
+// idle: the thread that did not respond had nothing to do when it was dumped.
 func idle(f found) (reason, bool) {
 	if len(f.Threads) > 1 || f.last.Kind != run.WaitIdle && (f.last.Kind != "" || !strings.HasPrefix(f.innermost(java), "android.os.MessageQueue.")) {
 		return reason{}, false
@@ -269,7 +268,7 @@ func idle(f found) (reason, bool) {
 	return reason{kind: IdleKind, subject: f.last.Name, sure: diagnose.Seen, why: diagnose.Say("was idle when the stacks were written")}, true
 }
 
-// held: a lock, by the critical thread, or by somebody who is not shown.
+// held: a lock, by the critical thread, or by an unknown owner.
 func held(f found) (reason, bool) {
 	n := len(f.Threads)
 	r := reason{kind: LockKind, sure: diagnose.Seen, why: diagnose.Say("held the lock")}
@@ -284,7 +283,7 @@ func held(f found) (reason, bool) {
 	return r, true
 }
 
-// lockOf is the class of the lock that a thread waits for.
+// lockOf returns the class of the lock that a thread waits for.
 func lockOf(t run.ANRThread) string {
 	lock, _, _ := strings.Cut(strings.TrimPrefix(t.WaitsFor, "lock"), " held by ")
 	return cmp.Or(strings.TrimSpace(lock), "a lock")
@@ -308,8 +307,8 @@ func waiting(f found) (reason, bool) {
 	return r, true
 }
 
-// working: the thread that did not respond was at something of its own, asleep, or in code
-// of which the dump does not say whether it worked or waited.
+// working: the thread that did not respond was working itself, asleep, or in code where the dump
+// does not show whether it worked or waited.
 func working(f found) (reason, bool) {
 	if f.at == "" {
 		return reason{}, false
@@ -320,7 +319,7 @@ func working(f found) (reason, bool) {
 		return reason{kind: SleepKind, subject: in, sure: diagnose.Seen, why: diagnose.Say("slept in ", diagnose.Coded(in))}, true
 	case f.busy():
 		return reason{kind: WorkKind, subject: in, sure: diagnose.Seen, why: diagnose.Say("was busy, not blocked, in ", diagnose.Coded(in))}, true
-	case f.last.Kind == "": // a record of before that was told
+	case f.last.Kind == "": // an old record without it
 		return reason{kind: WorkKind, subject: in, sure: diagnose.Likely, why: diagnose.Say("was in ", diagnose.Coded(in))}, true
 	case f.last.Kind == run.WaitPoll:
 		return reason{kind: UnknownKind, subject: in, sure: diagnose.Possible, why: diagnose.Say("waited for a socket, a pipe or an event in ", diagnose.Coded(in))}, true

@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// A labelled set of ANRs: faults of an app, each shown many times by phones and builds
-// that differ in all that is no part of the fault. Frames are as Android writes them.
+// A labelled set of ANRs: faults of an app, each with many instances on phones and builds that
+// differ in everything that is no part of the fault. Frames are as Android writes them.
 
-// noise is what differs between two showings of one fault.
+// noise is what differs between two instances of one fault.
 type noise struct {
 	name string
 	// lines of the source, addresses, ids of threads, numbers of pools and lambdas.
@@ -24,13 +24,13 @@ type noise struct {
 	obfuscated, unmapped bool
 	// loops go round another number of times.
 	loops bool
-	// versions of Android, which call their own methods otherwise and show other frames.
+	// versions of Android, whose own methods have other names and which show other frames.
 	versions bool
-	// load: CPU and memory were otherwise, or nobody told.
+	// load: CPU and memory were different, or unknown.
 	load bool
-	// victims: what the thread that waits was doing, and how many more wait.
+	// victims: what the waiting thread was doing, and how many more wait.
 	victims bool
-	// moments: where in a library's work a thread that ran was seen.
+	// moments: where in a library's work a running thread was dumped.
 	moments bool
 }
 
@@ -46,14 +46,14 @@ var noises = []noise{
 	{name: "obfuscated names, mappings lost", numbers: true, obfuscated: true, unmapped: true},
 }
 
-// labelled is one fault: what the critical thread is at, innermost first. "@" before a
-// frame says that it is the app's own, which may be obfuscated, and a line of ">n"
-// that the n frames behind it are a loop.
+// labelled is one fault: what the critical thread does, innermost frame first. "@" before a frame
+// marks the app's own, which may be obfuscated, and a line of ">n" marks the next n frames as a
+// loop.
 type labelled struct {
 	label  string
 	reason string // the kind of cause
 	kind   string // of the critical thread's wait
-	where  string // what its stack ends with: "main", "pool", "handler", "binder", "coroutine"
+	where  string // the end of its stack: "main", "pool", "handler", "binder", "coroutine"
 	peer   string // its process, where that is another one
 	waits  bool   // the main thread waits for it
 	cycle  []string
@@ -63,7 +63,7 @@ type labelled struct {
 
 const mail = "@com.example.mail."
 
-// compose is what stands between a screen and what it draws, in Jetpack Compose.
+// compose returns what is between a screen and what it draws, in Jetpack Compose.
 func compose(leaf ...string) []string {
 	return append(leaf,
 		">4", "androidx.compose.runtime.RecomposeScopeImpl.compose", "androidx.compose.runtime.ComposerImpl.skipToGroupEnd", "androidx.compose.runtime.internal.ComposableLambdaImpl.invoke", "androidx.compose.foundation.layout.ColumnKt.Column",
@@ -74,7 +74,7 @@ func compose(leaf ...string) []string {
 		"android.view.Choreographer$FrameDisplayEventReceiver.run", "android.os.Handler.handleCallback")
 }
 
-// measure is a nest of layouts around a view.
+// measure returns nested layouts around a view.
 func measure(leaf ...string) []string {
 	return append(leaf,
 		">4", "android.view.View.measure", "android.view.ViewGroup.measureChildWithMargins", "android.widget.LinearLayout.measureVertical", "android.widget.LinearLayout.onMeasure",
@@ -86,7 +86,7 @@ func sqlite(end string, more ...string) []string {
 	return append([]string{"android.database.sqlite.SQLiteConnection." + end}, more...)
 }
 
-// labelledFaults are those of the set. Several differ in their innermost frames alone.
+// labelledFaults are those of the set. Several differ in their innermost frames only.
 var labelledFaults = []labelled{
 	{label: "fsync of the store", reason: IOKind, kind: run.WaitIO, where: "pool", waits: true, frames: []string{"!fsync", "java.io.FileDescriptor.sync", mail + "Store.write", mail + "Store$1.run"}},
 	{label: "fsync of its compaction", reason: IOKind, kind: run.WaitIO, where: "pool", waits: true, frames: []string{"!fsync", "java.io.FileDescriptor.sync", mail + "Store.compact", mail + "Store$1.run"}},
@@ -118,20 +118,20 @@ var labelledFaults = []labelled{
 	{label: "a service that hashes", reason: WorkKind, kind: run.WaitRunning, where: "main", frames: []string{"com.android.org.conscrypt.OpenSSLMessageDigestJDK.engineUpdate", "java.security.MessageDigest.update", mail + "Hash.of", mail + "Check.onStartCommand", "android.app.ActivityThread.handleServiceArgs", "android.app.ActivityThread$H.handleMessage"}},
 }
 
-// showing makes showings of faults.
+// showing makes instances of faults.
 type showing struct {
 	*rand.Rand
 	noise
 	builds []build
 }
 
-// build is a build of the app: what R8 calls the app's methods.
+// build is a build of the app: R8's names of the app's methods.
 type build struct {
 	names map[string]string // "com.example.mail.Store.write" to "a.b.c"
 	back  *r8map.Map
 }
 
-// builds are debug builds and obfuscated ones, each of which calls all otherwise.
+// builds returns debug builds and obfuscated ones, each with its own names.
 func builds(t *testing.T, random *rand.Rand) []build {
 	t.Helper()
 	classes := map[string][]string{}
@@ -168,10 +168,10 @@ func builds(t *testing.T, random *rand.Rand) []build {
 	return out
 }
 
-// versions of Android of which phones of the set are.
+// androids are the versions of Android of the set's phones.
 var androids = []int{7, 9, 11, 13, 16}
 
-// show is one showing of a fault.
+// show returns an instance of a fault.
 func (s showing) show(f labelled) run.ANR {
 	android, b := 13, build{}
 	if s.versions {
@@ -223,7 +223,7 @@ func (s showing) show(f labelled) run.ANR {
 	return a
 }
 
-// more is how many other threads wait between the two.
+// more returns how many other threads wait between the two.
 func (s showing) more() int {
 	if !s.victims || s.IntN(4) > 0 {
 		return 0
@@ -231,9 +231,9 @@ func (s showing) more() int {
 	return 1 + s.IntN(2)
 }
 
-// moment is a stack as it may be seen a moment before or after: in another function of
-// the libraries that the app calls, or, in one of four, in a method of the app that many
-// others call.
+// moment returns a stack as it may look a moment before or after: in another function of the
+// libraries that the app calls, or, in one of four cases, in a method of the app that many others
+// call.
 func (s showing) moment(frames []string) []string {
 	switch s.IntN(4) {
 	case 0:
@@ -269,7 +269,7 @@ func (s showing) thread(f labelled) string {
 	return "main"
 }
 
-// outer is what stacks end with, by version of Android.
+// outer returns the outermost frames of a stack, by version of Android.
 func outer(where string, android int) []string {
 	looper := []string{"android.os.Handler.dispatchMessage", "android.os.Looper.loopOnce", "android.os.Looper.loop"}
 	if android < 12 {
@@ -297,7 +297,7 @@ func outer(where string, android int) []string {
 	return []string{"java.lang.Thread.run"}
 }
 
-// stack writes frames as a dump of that version does.
+// stack formats frames as a dump of that version does.
 func (s showing) stack(frames []string, where string, android int, b build) []string {
 	var out []string
 	add := func(frame string) { out = append(out, s.frame(frame, android, b)...) }
@@ -324,7 +324,7 @@ func (s showing) stack(frames []string, where string, android int, b build) []st
 	return out[:min(len(out), run.MaxStack)]
 }
 
-// frame is one frame, or what stands for it on that version.
+// frame returns one frame, or its replacement on that version.
 func (s showing) frame(frame string, android int, b build) []string {
 	java := func(name string) string { return fmt.Sprintf("%s(Source.java:%d)", name, s.number(900)) }
 	lib := func(file, function string) string {
@@ -357,13 +357,13 @@ func (s showing) frame(frame string, android int, b build) []string {
 	if short, ok := b.names[name]; ok {
 		return []string{java(short)}
 	}
-	if s.numbers { // lambdas are counted anew in each build
+	if s.numbers { // lambdas are renumbered in each build
 		name = strings.NewReplacer("$2", fmt.Sprint("$", s.number(9)), "Lambda3", fmt.Sprint("Lambda", s.number(9)), "Lambda1", fmt.Sprint("Lambda", s.number(9))).Replace(name)
 	}
 	return []string{java(name)}
 }
 
-// features are the generic features of a showing.
+// features returns the generic features of an instance.
 func (s showing) features(f labelled) []string {
 	cpu, app := signature.CPULow, signature.AppCPULow
 	if f.kind == run.WaitRunning {
@@ -375,13 +375,13 @@ func (s showing) features(f labelled) []string {
 	}
 	if s.load {
 		steps := []string{signature.CPULow, signature.CPUMedium, signature.CPUHigh}
-		if s.IntN(5) == 0 { // in one of five the phone had more or less to do than usual
+		if s.IntN(5) == 0 { // in one of five cases the phone was more or less busy than usual
 			cpu = steps[s.IntN(3)]
 		}
 		if s.IntN(20) == 0 {
 			memory = signature.MemoryLow
 		}
-		if s.IntN(6) == 0 { // in one of six nobody told
+		if s.IntN(6) == 0 { // in one of six cases that is unknown
 			return nil
 		}
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// reason is why something did not respond, as the threads show it.
+// reason is why something did not respond, according to the threads.
 type reason struct {
 	kind    string
-	subject string // what is to blame, the same each time
+	subject string // the subject, the same each time
 	sure    diagnose.Sure
-	// why says what the critical thread did, without naming it: "held the lock".
+	// why describes what the critical thread did, without naming it: "held the lock".
 	why diagnose.Phrase
-	// where is the method in which it did so, "" where that is said or not known.
+	// where is the method in which it did so, "" where already named or unknown.
 	where string
 }
 
-// found is an ANR with the threads that matter.
+// found is an ANR with the relevant threads.
 type found struct {
 	run.ANR
 	first, last run.ANRThread // the one that did not respond, and the critical one
-	at          string        // the frame of the critical thread that says most; "" for none
+	at          string        // the most informative frame of the critical thread; "" for none
 }
 
 func look(a run.ANR) found {
@@ -41,9 +41,9 @@ func look(a run.ANR) found {
 	return f
 }
 
-// reasonOf names the reason of an ANR. What stands at the end of the chain counts first:
-// a thread that holds a lock while it waits for the disk keeps others waiting for the
-// disk, whatever they wait for themselves (the paper's critical thread).
+// reasonOf returns the reason of an ANR. The end of the chain counts first: a thread that holds a
+// lock while it waits for the disk makes others wait for the disk, whatever they wait for
+// themselves (the paper's critical thread).
 func reasonOf(a run.ANR) reason {
 	f := look(a)
 	switch {
@@ -69,8 +69,8 @@ func reasonOf(a run.ANR) reason {
 	return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("did something that the dump does not show")}
 }
 
-// names are the threads of a cycle, in the order of their names: whichever is listed
-// first, its subject is the same. A thread that waits for the cycle alone is none of it.
+// names returns the threads of a cycle, sorted by name: its subject does not depend on which is
+// listed first. A thread that only waits for the cycle is not part of it.
 func (f found) names() []string {
 	var out, all []string
 	for _, t := range f.Threads {
@@ -79,7 +79,7 @@ func (f found) names() []string {
 			out = append(out, t.Name)
 		}
 	}
-	if len(out) < 2 { // a record of before all of a cycle were critical
+	if len(out) < 2 { // an old record in which not all of a cycle are critical
 		out = all
 	}
 	slices.Sort(out)

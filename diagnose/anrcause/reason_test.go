@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/signature"
 )
 
-// plain is a phrase as text.
+// plain returns a phrase as text.
 func plain(p diagnose.Phrase) string {
 	var out strings.Builder
 	for _, part := range p {
@@ -22,7 +22,7 @@ func plain(p diagnose.Phrase) string {
 	return out.String()
 }
 
-// thread stands as the kind says, with that stack.
+// thread returns a thread of that kind, with that stack.
 func thread(name, kind, waitsFor string, stack ...string) run.ANRThread {
 	return run.ANRThread{Name: name, Kind: kind, WaitsFor: waitsFor, Stack: stack}
 }
@@ -42,13 +42,13 @@ func with(a run.ANR, features ...string) run.ANR {
 	return a
 }
 
-// loop is what the stack of a main thread ends with.
+// loop is the end of a main thread's stack.
 var loop = []string{"android.os.Handler.dispatchMessage(Handler.java:106)", "android.os.Looper.loop(Looper.java:288)", "android.app.ActivityThread.main(ActivityThread.java:7872)"}
 
 func onLoop(stack ...string) []string { return append(stack, loop...) }
 
-// TestReasons names the reason of dumps as Android writes them: what the critical thread
-// does counts, whatever those do that wait for it.
+// TestReasons finds the reason of dumps as Android writes them: the critical thread counts,
+// whatever the threads do that wait for it.
 func TestReasons(t *testing.T) {
 	main := func(kind, waitsFor string) run.ANRThread {
 		return thread("main", kind, waitsFor, onLoop("com.example.mail.Inbox.open(Inbox.java:12)")...)
@@ -181,8 +181,8 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsNear: what a thread did further out is no reason.
-func TestOnlyWhatIsNear(t *testing.T) {
+// What a thread did further out is no reason.
+func TestOnlyNearFramesCount(t *testing.T) {
 	var stack []string
 	for i := range near {
 		stack = append(stack, fmt.Sprintf("com.example.mail.Deep.f%d(Deep.java:1)", i))

@@ -11,19 +11,19 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/signature"
 )
 
-// Threshold is how alike two ANRs of one cluster are at least: above it (paper,
-// section 2.3). docs/evaluation/anrs.md has what others would do.
+// Threshold is the similarity above which two ANRs are in one cluster (paper, section 2.3).
+// docs/evaluation/anrs.md has the results of others.
 const Threshold = 0.95
 
-// point is one critical thread of an ANR, as numbers that stand for its features.
+// point is one critical thread of an ANR, as numbers of its features.
 type point struct {
-	run, anr int    // its places in a history
+	run, anr int    // its indexes in a history
 	key      string // equal where nothing differs
 	generic  []feature
 	specific []int32   // sorted
-	own      []int32   // those of specific that count for more, sorted
+	own      []int32   // those of specific that have a higher weight, sorted
 	bits     [4]uint64 // one is set for each of specific, the same in each point that has it
-	// of says how many of specific are of each kind that a dump may not show at all, and
+	// of counts how many of specific are of each kind that a dump may lack completely, and
 	// elsewhere how many are of others.
 	of        [3]int
 	elsewhere int
@@ -35,7 +35,7 @@ type point struct {
 // feature is a generic one: its name, and with its step.
 type feature struct{ name, step int32 }
 
-// vectors makes points, with a number for each feature that it has seen.
+// vectors makes points, with a number for each known feature.
 type vectors struct {
 	signature.Vectors
 	ids map[string]int32
@@ -53,7 +53,7 @@ func (v *vectors) id(text string) int32 {
 	return id
 }
 
-// points are those of an ANR; of one of which no thread is known, one that says so.
+// points returns those of an ANR; for one without known threads, a single marked one.
 func (v *vectors) points(a run.ANR, inRun, place int) []point {
 	all := v.Of(a)
 	if len(all) == 0 {
@@ -62,7 +62,7 @@ func (v *vectors) points(a run.ANR, inRun, place int) []point {
 	var out []point
 	for _, vector := range all {
 		p := point{run: inRun, anr: place, read: vector.Read}
-		if !p.read { // of what is left, only what was waited for tells one from the other
+		if !p.read { // of the rest, only what was waited for differs
 			vector = signature.Vector{Specific: []string{"anr " + a.Kind}}
 		}
 		p.key = fmt.Sprintf("%q %q %d %d", vector.Generic, vector.Specific, vector.Locks, vector.Length)
@@ -92,8 +92,8 @@ func (v *vectors) points(a run.ANR, inRun, place int) []point {
 	return out
 }
 
-// alike reports whether two points are more similar than that. Of most pairs the sizes
-// and a few bits say that they can't be: a history has millions of pairs.
+// alike reports whether the similarity of two points is above a threshold. For most pairs the sizes
+// and a few bits rule that out: a history has millions of pairs.
 func alike(a, b *point, above float64) bool {
 	if a.read && b.read {
 		m, n := a.shownIn(b), b.shownIn(a)
@@ -106,7 +106,7 @@ func alike(a, b *point, above float64) bool {
 	return similarity(a, b) > above
 }
 
-// lacks is how many features of a point the other one is sure not to have.
+// lacks returns how many features of a point the other one certainly lacks.
 func (p *point) lacks(o *point) (n int) {
 	for i := range p.bits {
 		n += bits.OnesCount64(p.bits[i] &^ o.bits[i])
@@ -114,12 +114,12 @@ func (p *point) lacks(o *point) (n int) {
 	return n
 }
 
-// similarity is S of the paper: the mean of S_p (equation 1, the Jaccard index of the
-// generic features) and S_c (equation 2, the cosine of the vectors of specific ones),
-// weighted by the cardinalities of both sets, those of their unions here. Two vectors
-// are compared in what both dumps show: many phones show no kernel's frames, some
-// no native ones, and a log without a line of CPU use does not say that the CPU was
-// idle. Of nothing, nothing is alike: there the kind must do.
+// similarity is S of the paper: the mean of S_p (equation 1, the Jaccard index of the generic
+// features) and S_c (equation 2, the cosine of the vectors of specific ones), weighted by the
+// cardinalities of both sets, here those of their unions. Two vectors are compared in what both
+// dumps show: many phones show no kernel frames, some no native ones, and a log without a line of
+// CPU use does not mean that the CPU was idle. Points without features are never alike: there the
+// kind decides.
 func similarity(a, b *point) float64 {
 	if !a.read || !b.read {
 		if a.read == b.read && slices.Equal(a.specific, b.specific) {
@@ -132,32 +132,32 @@ func similarity(a, b *point) float64 {
 	return mean(common, either, cosine(a, b, m, n, both, shared(a.own, b.own)), m+n-both)
 }
 
-// cosine is equation 2, of vectors of which m and n features count. Both share so many
-// features, and own ones among them.
+// cosine is equation 2, for vectors of which m and n features count. They share both features, own
+// of which are own ones.
 func cosine(a, b *point, m, n, both, own int) float64 {
 	const more = ownWeight - 1
 	dot := float64(both) + more*float64(own) + a.locks*b.locks + a.length*b.length
 	return dot / math.Sqrt((float64(m)+more*float64(len(a.own))+a.shape)*(float64(n)+more*float64(len(b.own))+b.shape))
 }
 
-// ownWeight is what a function that is no platform's counts in equation 2, where another
-// feature is 1.
+// ownWeight is the weight of a function outside the platform in equation 2, where another feature
+// is 1.
 const ownWeight = 2
 
-// mean is S: of the generic features so many of either are common, and of all that the
-// vectors have specific is the cosine.
+// mean is S: common of the either generic features are shared, and the cosine covers all specific
+// features.
 func mean(common, either int, cosine float64, all int) float64 {
-	const shapes = 2 // dimensions that are numbers
+	const shapes = 2 // numeric dimensions
 	weight := float64(all + shapes)
 	return (float64(common) + weight*cosine) / (float64(either) + weight)
 }
 
-// saturated is a number as a dimension of a vector, below the 1 of a function: that there
-// is a lock tells more than that there are nine in place of eight.
+// saturated returns a number as a dimension of a vector, below the 1 of a function: whether there
+// is a lock matters more than whether there are nine or eight.
 func saturated(n int) float64 { return float64(n) / float64(n+1) }
 
-// shownIn is how many specific features a point has, of the kinds that the other one's
-// dump shows too.
+// shownIn returns how many specific features a point has, of the kinds that the other one's dump
+// shows too.
 func (p *point) shownIn(o *point) int {
 	n := p.elsewhere
 	for k := range p.of {
@@ -168,9 +168,8 @@ func (p *point) shownIn(o *point) int {
 	return n
 }
 
-// jaccard counts the features that both have, and those that either has, of the names
-// that both tell. The weight of equation 1 is the latter, so that S_p times it is the
-// former.
+// jaccard counts the shared features, and those of either, among the names that both have. The
+// weight of equation 1 is the latter, so that S_p times it is the former.
 func jaccard(a, b []feature) (common, either int) {
 	for _, x := range a {
 		for _, y := range b {
@@ -185,7 +184,7 @@ func jaccard(a, b []feature) (common, either int) {
 	return common, either
 }
 
-// shared counts what two sorted lists have in common.
+// shared counts the common entries of two sorted lists.
 func shared(a, b []int32) (n int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {

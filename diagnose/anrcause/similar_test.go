@@ -10,10 +10,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestSimilarity works equations 1 and 2 out by hand. Each vector has, beside its
-// functions, its thread's and its process's name, no lock, and a length of 1, which is
-// 1/2 as a dimension: 2.25 more in each product. Its functions are the app's own, and
-// count twice. Two more dimensions are numbers.
+// Equations 1 and 2 by hand. Each vector has, in addition to its functions, its thread's and its
+// process's name, no lock, and a length of 1, which is 1/2 as a dimension: 2.25 more in each
+// product. Its functions are the app's own, and count twice. Two more dimensions are numbers.
 func TestSimilarity(t *testing.T) {
 	of := func(features string, functions ...string) point {
 		a := threads(thread("main", run.WaitRunning, "", functions...))
@@ -52,7 +51,7 @@ func TestSimilarity(t *testing.T) {
 // numbers are those of the features of all vectors of a test.
 var numbers vectors
 
-// TestAlikeIsSimilarity: what is passed over for its size is not alike.
+// Pairs that are skipped because of their size are not alike.
 func TestAlikeIsSimilarity(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var points []point
@@ -78,7 +77,7 @@ func TestAlikeIsSimilarity(t *testing.T) {
 	}
 }
 
-// TestConnected: parts hang together through others, whichever comes first.
+// Components are connected through others, whatever the order.
 func TestConnected(t *testing.T) {
 	near := func(places []int) []int {
 		return connected(len(places), func(a, b int) bool { return places[a]-places[b] == 1 || places[b]-places[a] == 1 })

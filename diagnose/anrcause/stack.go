@@ -17,10 +17,10 @@ const (
 	java kind = iota
 	native
 	kernel
-	none // no frame: a lock, or what a dump says of a stack
+	none // no frame: a lock, or a dump's remark on a stack
 )
 
-// kindOf tells frames apart as a dump writes them (package signature).
+// kindOf returns the kind of a frame in a dump (package signature).
 func kindOf(frame string) kind {
 	switch {
 	case strings.HasPrefix(frame, "kernel: "), strings.HasPrefix(frame, "(kernel) "):
@@ -33,8 +33,8 @@ func kindOf(frame string) kind {
 	return java
 }
 
-// method is a frame without its source: "com.example.Store.read"; of native code its
-// function and library, without the address, which is another one in each build.
+// method returns a frame without its source: "com.example.Store.read"; for native code its function
+// and library, without the address, which differs in each build.
 func method(frame string) string {
 	if kindOf(frame) == native {
 		return strings.TrimPrefix(diagnose.WithoutAddress(frame), "native: ")
@@ -43,11 +43,11 @@ func method(frame string) string {
 	return strings.TrimSpace(strings.TrimPrefix(name, "at "))
 }
 
-// near is how many frames of a kind, from the innermost, say what a thread does.
+// near is how many frames of a kind, from the innermost, show what a thread does.
 const near = 12
 
-// match is the innermost of the frames of that kind that say what the critical thread
-// does, and that the pattern finds, without its source; "" for none.
+// match returns the innermost frame of that kind that shows what the critical thread does and
+// matches the pattern, without its source; "" for none.
 func (f found) match(of kind, pattern *regexp.Regexp) string {
 	n := 0
 	for _, frame := range f.last.Stack {
@@ -61,7 +61,7 @@ func (f found) match(of kind, pattern *regexp.Regexp) string {
 	return ""
 }
 
-// cutSource is a method without its source; other frames stay.
+// cutSource returns a method without its source; other frames are unchanged.
 func cutSource(of kind, frame string) string {
 	if of != java {
 		return frame
@@ -69,7 +69,7 @@ func cutSource(of kind, frame string) string {
 	return method(frame)
 }
 
-// innermost is the innermost method of that kind, "" for none.
+// innermost returns the innermost method of that kind, "" for none.
 func (f found) innermost(of kind) string {
 	i := slices.IndexFunc(f.last.Stack, func(frame string) bool { return kindOf(frame) == of })
 	if i < 0 {
@@ -78,16 +78,15 @@ func (f found) innermost(of kind) string {
 	return method(f.last.Stack[i])
 }
 
-// plumbing begins the methods by which a thread gets to what it does, and waits.
+// plumbing are the prefixes of methods through which a thread gets to its work, and waits.
 var plumbing = []string{"android.os.", "dalvik.", "java.", "jdk.", "libcore.", "sun.", "kotlin.", "kotlinx.", harmony}
 
-// harmony begins classes of Android's own Java before Android 7.
+// harmony is the prefix of Android's own Java before Android 7.
 const harmony = "org.apache.harmony."
 
-// telling is the frame that says most of what a thread was at: the innermost method
-// that is not the platform's, else the innermost of those that are no plumbing, else the
-// innermost method, else the innermost frame there is. Native code that the message loop has
-// called back says more than the loop.
+// telling returns the most informative frame: the innermost method that is not the platform's, else
+// the innermost that is no plumbing, else the innermost method, else the innermost frame. Native
+// code called back by the message loop is more informative than the loop.
 func telling(stack []string) string {
 	var best [3]string
 	for _, frame := range stack {

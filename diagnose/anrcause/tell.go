@@ -12,16 +12,16 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/signature"
 )
 
-// Limits on what is told.
+// Limits on what is reported.
 const (
-	maxFindings = 4  // at which one fault is told
-	maxRows     = 20 // of runs that show a fault
+	maxFindings = 4  // findings with which one fault is reported
+	maxRows     = 20 // of runs with a fault
 	maxFrames   = 12 // of the critical thread
 )
 
-// Explain is a cause for each fault that a run's ANRs show, whether or not a finding is
-// about ANRs: a new one is worth a word where their number is not yet. One that no
-// finding is about is a cause of the number of ANRs at the event at which it showed.
+// Explain returns a cause for each fault in a run's ANRs, whether or not a finding is about ANRs: a
+// new fault is reported even where the number of ANRs is normal. Without such a finding it is a
+// cause of the number of ANRs at its event.
 func (h *History) Explain(r run.Run, findings []diagnose.Finding) []diagnose.Cause {
 	var out []diagnose.Cause
 	for _, f := range h.faults(r) {
@@ -31,14 +31,14 @@ func (h *History) Explain(r run.Run, findings []diagnose.Finding) []diagnose.Cau
 	return out
 }
 
-// at puts a cause to the findings that it explains.
+// at assigns a cause to the findings that it explains.
 func at(r run.Run, f fault, c diagnose.Cause, findings []diagnose.Finding) []diagnose.Cause {
 	var out []diagnose.Cause
 	for _, finding := range findings {
 		if finding.Direction == gate.ToRegression && f.explains(r, finding) && len(out) < maxFindings {
 			c.Event, c.Metric = finding.Event, finding.Metric
 			out = append(out, c)
-			c.Tables, c.Picture = nil, nil // they stand at the first
+			c.Tables, c.Picture = nil, nil // they are shown with the first
 		}
 	}
 	if len(out) == 0 {
@@ -58,7 +58,7 @@ func (f fault) explains(r run.Run, finding diagnose.Finding) bool {
 	})
 }
 
-// metricOf counts the ANRs of that kind.
+// metricOf returns the metric that counts the ANRs of that kind.
 func metricOf(a run.ANR) string {
 	if a.Kind == run.SNR {
 		return "snr.count"
@@ -66,7 +66,7 @@ func metricOf(a run.ANR) string {
 	return "anr.count"
 }
 
-// of is the kind as metrics have it.
+// of returns the kind as in metrics.
 func of(kind string) string {
 	switch kind {
 	case run.ANRForegroundService:
@@ -77,7 +77,7 @@ func of(kind string) string {
 	return kind
 }
 
-// cause tells a fault by the first of its ANRs that shows threads.
+// cause describes a fault by the first of its ANRs with threads.
 func (h *History) cause(r run.Run, f fault) diagnose.Cause {
 	shown := r.ANRs[f.anrs[0]]
 	for _, i := range f.anrs {
@@ -97,7 +97,7 @@ func (h *History) cause(r run.Run, f fault) diagnose.Cause {
 		Picture: diagnose.PictureOfWaits("Who waited for whom", shown),
 		Doubts:  h.doubts(shown, why),
 	}
-	if r.ID != "" { // of a file alone nothing is known
+	if r.ID != "" { // a file by itself has no history
 		c.Sentence = diagnose.Say(c.Sentence, "; ", since(f.known))
 	}
 	if t, ok := stack(look(shown)); ok {
@@ -151,7 +151,7 @@ func sentence(f found, r reason) diagnose.Phrase {
 	return out
 }
 
-// who names a thread with its process, where that is known.
+// who names a thread with its process, where known.
 func (f found) who(t run.ANRThread) diagnose.Phrase {
 	out := diagnose.Say("thread ", diagnose.Named(t.Name))
 	if diagnose.IsMain(t.Name, cmp.Or(t.Process, f.Process)) {
@@ -166,7 +166,7 @@ func (f found) who(t run.ANRThread) diagnose.Phrase {
 	return diagnose.Say(out, " of ", diagnose.Named(f.Process))
 }
 
-// through says how many threads stand between the first one and the critical one.
+// through says how many threads are between the first one and the critical one.
 func (f found) through() diagnose.Phrase {
 	switch n := len(f.Threads) - 2; {
 	case len(f.Threads) == run.MaxANRThreads: // a longer chain has lost some
@@ -177,8 +177,8 @@ func (f found) through() diagnose.Phrase {
 	return nil
 }
 
-// deadlock says which threads wait for each other. Where nothing says which process did not
-// respond, none is said to.
+// deadlock says which threads wait for each other. Where it is unknown which process did not
+// respond, none is named.
 func (f found) deadlock(r reason) diagnose.Phrase {
 	each := diagnose.Say("the threads ", diagnose.Named(r.subject))
 	if r.sure != diagnose.Seen {
@@ -193,7 +193,7 @@ func (f found) deadlock(r reason) diagnose.Phrase {
 	return diagnose.Say(f.who(f.first), " did not respond: ", each, " wait for each other, for ever")
 }
 
-// processes are those of the threads, each once.
+// processes returns those of the threads, each once.
 func (f found) processes() (out []string) {
 	for _, t := range f.Threads {
 		if name := cmp.Or(t.Process, f.Process, "a process without a name"); !slices.Contains(out, name) {
@@ -227,7 +227,7 @@ func since(k known) diagnose.Phrase {
 	return out
 }
 
-// basis says what the cause rests on.
+// basis returns the basis of the cause.
 func basis(a run.ANR) diagnose.Phrase {
 	switch {
 	case len(a.Threads) == 0:
@@ -241,11 +241,11 @@ func basis(a run.ANR) diagnose.Phrase {
 	return diagnose.Say(stacks, " and ", diagnose.Named(strings.Join(telling, ", ")))
 }
 
-// ordinary are features of a phone on which nothing is short: they tell like ANRs from
-// others, and prove nothing.
+// ordinary are features of a phone without any shortage: they help to find similar ANRs, and prove
+// nothing.
 var ordinary = []string{signature.CPULow, signature.CPUMedium, signature.IOWaitLow, signature.MemoryGood, signature.HeapGood}
 
-// doubts are what to hold against it.
+// doubts returns reasons to doubt it.
 func (h *History) doubts(a run.ANR, r reason) (out []diagnose.Phrase) {
 	if r.kind == IdleKind {
 		out = append(out, diagnose.Say("Either the stacks came late, and what kept the thread busy was over by then, or another thread or process did not respond."))
@@ -265,7 +265,7 @@ func (h *History) doubts(a run.ANR, r reason) (out []diagnose.Phrase) {
 	return out
 }
 
-// stack is the critical thread as it stood.
+// stack returns the stack of the critical thread.
 func stack(f found) (t diagnose.Table, ok bool) {
 	t = diagnose.Table{Title: "The thread that kept the others waiting", Main: true, Columns: []diagnose.Column{{Title: "frame"}, {Title: "of"}}}
 	names := map[kind]string{java: "Java", native: "native code", kernel: "the kernel"}
@@ -279,7 +279,7 @@ func stack(f found) (t diagnose.Table, ok bool) {
 	return t, len(t.Rows) > 0
 }
 
-// runs are those that show the same fault.
+// runs returns the runs with the same fault.
 func runs(k known) (t diagnose.Table, ok bool) {
 	t = diagnose.Table{Title: "The same in other runs", Columns: []diagnose.Column{{Title: "run"}, {Title: "started"}, {Title: "commit"}, {Title: "times"}, {Title: "state"}}}
 	for _, o := range k.others[:min(len(k.others), maxRows)] {

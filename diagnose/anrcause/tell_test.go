@@ -17,14 +17,14 @@ import (
 
 func day2026(d int) time.Time { return time.Date(2026, 11, d, 12, 0, 0, 0, time.UTC) }
 
-// contention is a main thread that waits for a lock of a worker in the method.
+// contention is a main thread that waits for a worker's lock in the method.
 func contention(method string) run.ANR {
 	return threads(
 		thread("main", run.WaitLock, "lock com.example.mail.Store held by sync", onLoop("com.example.mail.Inbox.open(Inbox.java:12)")...),
 		thread("sync", run.WaitIO, "io f2fs_sync_file", "java.io.FileDescriptor.sync(Native method)", method, "com.example.mail.Sync.run(Sync.java:9)", "java.lang.Thread.run(Thread.java:1012)"))
 }
 
-// headRun is a run of a build that is looked at, on the 20th.
+// headRun is a run of the head build, on the 20th.
 func headRun(anrs ...run.ANR) run.Run {
 	return run.Run{
 		ID: "head", Scenario: "scroll", Started: day2026(20), Session: "today", Source: run.Source{Commit: "fff"},
@@ -97,8 +97,8 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestFindings: a cause stands at each finding that counts its ANRs, with its pictures
-// at the first, and else at its own event.
+// A cause is shown with each finding that counts its ANRs, with its figures at the first, and else
+// with its own event.
 func TestFindings(t *testing.T) {
 	a := contention("com.example.mail.Store.write(Store.java:90)")
 	worse := func(event, metric string) diagnose.Finding {
@@ -192,9 +192,9 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestWhatIsShown: the rows of the tables are bounded and counted, the basis says what
-// was read, and of several ANRs one with threads is told.
-func TestWhatIsShown(t *testing.T) {
+// The rows of the tables are limited and counted, the basis says what was read, and of several ANRs
+// one with threads is described.
+func TestTablesAreLimited(t *testing.T) {
 	var stack []string
 	for i := range 30 {
 		stack = append(stack, fmt.Sprintf("com.example.mail.Deep.f%d(Deep.java:1)", i), "- locked <0x1> (a b.C)")
@@ -278,7 +278,7 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// TestJoint: parts that share an ANR are one, also through a third.
+// Components that share an ANR are one, also through a third.
 func TestJoint(t *testing.T) {
 	at := func(anr int) point { return point{anr: anr} }
 	all := joint(map[int][]point{0: {at(1)}, 1: {at(2)}, 2: {at(3), at(2)}, 3: {at(1), at(3)}, 4: {at(4)}})
@@ -289,7 +289,7 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// TestNoDoubts: what does not apply is not said.
+// Doubts that do not apply are left out.
 func TestNoDoubts(t *testing.T) {
 	sure := threads(thread("main", run.WaitRunning, "", "a.B.c(B.java:1)"))
 	sure.Signature = "ab"
@@ -314,9 +314,8 @@ func TestNoDoubts(t *testing.T) {
 	}
 }
 
-// TestDeadlockIsKnownByEitherThread: a cycle is of a cluster for each of its threads; it
-// is known where either was seen.
-func TestDeadlockIsKnownByEitherThread(t *testing.T) {
+// A cycle is in a cluster for each of its threads; it is known where either was seen.
+func TestDeadlockKnownByEitherThread(t *testing.T) {
 	a, b := thread("main", run.WaitLock, "lock A held by sync", "a.B.c(B.java:1)", "a.B.d(B.java:2)"), thread("sync", run.WaitLock, "lock B held by main", "x.Y.z(Y.java:1)", "x.Y.w(Y.java:2)")
 	dead := run.ANR{Kind: run.ANRInput, Process: "com.example.mail", Repetition: 1, Cycle: true, Threads: []run.ANRThread{a, b}}
 	turned := dead
@@ -334,8 +333,7 @@ func TestDeadlockIsKnownByEitherThread(t *testing.T) {
 	}
 }
 
-// TestWithoutStacks: of what has no stack, only the kind tells one from the other, and
-// nothing is like what has one.
+// Without a stack only the kind distinguishes ANRs, and none is like one with a stack.
 func TestWithoutStacks(t *testing.T) {
 	none, broadcast := run.ANR{Kind: run.ANRInput, Repetition: 1}, run.ANR{Kind: run.ANRBroadcast, Repetition: 1}
 	unread := threads(run.ANRThread{Name: "main"})
@@ -345,7 +343,7 @@ func TestWithoutStacks(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotMatter shuffles a history: what is known of a fault is the same.
+// TestOrderDoesNotMatter shuffles a history: the known occurrences of a fault are the same.
 func TestOrderDoesNotMatter(t *testing.T) {
 	var all []Past
 	for i := range 12 {
@@ -364,7 +362,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// chained has a stack of forty functions of which one is another's with each step.
+// chained has a stack of forty functions, one of which changes with each step.
 func chained(step int) run.ANR {
 	var stack []string
 	for i := range 40 {
@@ -377,7 +375,7 @@ func chained(step int) run.ANR {
 	return threads(thread("main", run.WaitRunning, "", stack...))
 }
 
-// TestHistoryIsBounded: the newest ANRs count, and that others are left out is said.
+// The newest ANRs count, and the others are reported as left out.
 func TestHistoryIsBounded(t *testing.T) {
 	many := make([]run.ANR, run.MaxANRs)
 	for i := range many {

@@ -9,10 +9,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// beside picks the runs to set a head beside: like ones, the most similar by
-// context first (as many agreeing properties as can be), then the newest. Where
-// the head's methods were sampled, those with methods, and where there are runs
-// of the same device and Android, those alone, if there are any.
+// beside selects the runs to compare a head with: similar ones, the most similar by context first
+// (by the number of equal properties), then the newest. Where the head's methods were sampled, only
+// those with methods, and where there are runs of the same device and Android, only those, if there
+// are any.
 func beside(head run.Run, candidates []run.Run) []run.Run {
 	like := slices.DeleteFunc(slices.Clone(candidates), func(r run.Run) bool { return !alike(head, r) })
 	if head.Energy.Methods != nil {
@@ -29,7 +29,7 @@ func beside(head run.Run, candidates []run.Run) []run.Run {
 	return like[:min(len(like), MaxBase)]
 }
 
-// preferred are the runs that have something, or all where none has it.
+// preferred returns the runs that have something, or all where none has it.
 func preferred(runs []run.Run, has func(run.Run) bool) []run.Run {
 	if !slices.ContainsFunc(runs, has) {
 		return runs
@@ -41,8 +41,8 @@ func sameDevice(a, b run.Run) bool {
 	return a.Context["manufacturer"] == b.Context["manufacturer"] && a.Context["model"] == b.Context["model"]
 }
 
-// alike reports whether joules of two runs can be set side by side: the same app,
-// scenario and source. Measured joules are also a matter of the device's model.
+// alike reports whether joules of two runs can be compared: the same app, scenario and source.
+// Measured joules also depend on the device's model.
 func alike(head, r run.Run) bool {
 	switch {
 	case r.Energy == nil || r.Energy.Source != head.Energy.Source,

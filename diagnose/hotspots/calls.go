@@ -7,14 +7,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Call is a node of the tree of calls of base and head together.
+// Call is a node of the combined tree of calls of base and head.
 type Call struct {
-	// Parent is the caller's place in Methods.Calls, -1 for an outermost frame.
+	// Parent is the caller's index in Methods.Calls, -1 for an outermost frame.
 	Parent int    `json:"parent"`
 	Name   string `json:"name"`
 	Kind   string `json:"kind,omitempty"`
-	// The energy of the call with all that it calls; 0 also where it was too
-	// small for the tree of a run.
+	// The energy of the call including its callees; also 0 where it was too small for the tree of a
+	// run.
 	Amount
 }
 
@@ -26,8 +26,8 @@ type branch struct {
 	byName   map[string]*branch
 }
 
-// child is the branch of a name, one for all names that only a compiler's numbers
-// tell apart.
+// child returns the branch of a name, the same for all names that differ only in a compiler's
+// numbers.
 func (b *branch) child(name, kind string) *branch {
 	key := stable(name)
 	c, ok := b.byName[key]
@@ -44,8 +44,8 @@ func (b *branch) child(name, kind string) *branch {
 
 func (b *branch) weight() float64 { return max(b.BaseJ, b.HeadJ) }
 
-// mergeCalls joins the calls of the head and the mean of the base's, siblings by
-// their weight, the smallest left out beyond run.MaxCalls.
+// mergeCalls merges the calls of the head and the mean of the base's, siblings by their weight,
+// with the smallest left out beyond run.MaxCalls.
 func mergeCalls(head *run.Methods, base []sampled) []Call {
 	root := &branch{byName: map[string]*branch{}}
 	graft(root, head.Calls, func(b *branch, j float64) { b.HeadJ += j })
@@ -84,7 +84,7 @@ func graft(root *branch, calls []run.Call, add func(*branch, float64)) {
 	}
 }
 
-// cutOff is the weight from which on at most n branches are left.
+// cutOff returns the weight from which on at most n branches are left.
 func (b *branch) cutOff(n int) float64 {
 	var weights []float64
 	var walk func(*branch)
@@ -102,7 +102,7 @@ func (b *branch) cutOff(n int) float64 {
 	return weights[n-1]
 }
 
-// paths finds who calls a method.
+// paths finds the callers of a method.
 type paths struct {
 	calls  []Call
 	byName map[string][]int
@@ -116,8 +116,8 @@ func newPaths(calls []Call) paths {
 	return p
 }
 
-// place is the call of a method that changed most the way that the method did, -1
-// where the tree has none.
+// place returns the call of a method that changed most in the method's direction, -1 where the tree
+// has none.
 func (p paths) place(method string, rose bool) int {
 	best, at := 0.0, -1
 	for _, i := range p.byName[stable(method)] {
@@ -132,8 +132,8 @@ func (p paths) place(method string, rose bool) int {
 	return at
 }
 
-// depth is how many calls lead to the place of a method, itself included; 0 where
-// the tree doesn't have it.
+// depth returns how many calls lead to the place of a method, including itself; 0 where the tree
+// lacks it.
 func (p paths) depth(method string, rose bool) (n int) {
 	for at := p.place(method, rose); at >= 0; at = p.calls[at].Parent {
 		n++
@@ -141,8 +141,8 @@ func (p paths) depth(method string, rose bool) (n int) {
 	return n
 }
 
-// callers are those on the path to the place of a method, the nearest first, its own
-// recursion left out.
+// callers returns those on the path to the place of a method, nearest first, without its own
+// recursion.
 func (p paths) callers(method string, rose bool) []string {
 	key, at := stable(method), p.place(method, rose)
 	var out []string

@@ -13,13 +13,13 @@ import (
 // The kinds of causes that this package makes.
 const (
 	MethodKind    = "energy.method"
-	CallsKind     = "energy.calls" // a method with all that it calls
+	CallsKind     = "energy.calls" // a method including its callees
 	WakelockKind  = "energy.wakelock"
 	ComponentKind = "energy.component"
 	TrafficKind   = "energy.traffic"
 )
 
-// Family is what they have in common.
+// Family is the family of these kinds.
 var Family = diagnose.Family{Name: "energy", Title: "Where the energy goes", Label: "Energy", Line: "Energy cause", Has: "joules"}
 
 var _ = diagnose.Register(
@@ -36,8 +36,8 @@ const (
 	alsoCauses  = 3 // of each finding but the first
 )
 
-// causes are what explains the run's change, at the first of its findings; at the
-// others those that explain most, without their evidence.
+// causes returns what explains the run's change, at the first of its findings; at the others the
+// main causes, without their evidence.
 func (t teller) causes() []diagnose.Cause {
 	ofJoules := t.firstOf(func(m string) bool { return !isLock(m) })
 	ofLocks := t.firstOf(isLock)
@@ -53,7 +53,7 @@ func (t teller) causes() []diagnose.Cause {
 	if len(ofLocks) == 0 {
 		ofLocks = ofJoules
 	}
-	if len(ofLocks) == 0 { // nothing was flagged, and a wakelock is worth a word all the same
+	if len(ofLocks) == 0 { // nothing was flagged, and a wakelock is reported anyway
 		ofLocks = []diagnose.Finding{{Metric: "wakelock.screen_off_ms"}}
 	}
 	out = append(out, t.at(ofLocks, locks)...)
@@ -63,14 +63,14 @@ func (t teller) causes() []diagnose.Cause {
 	return out
 }
 
-// place is that of a cause's finding among the run's.
+// place returns the index of a cause's finding among the run's.
 func (t teller) place(c diagnose.Cause) int {
 	return slices.IndexFunc(t.findings, func(f diagnose.Finding) bool { return f.Event == c.Event && f.Metric == c.Metric })
 }
 
 func isLock(metric string) bool { return strings.HasPrefix(metric, "wakelock.") }
 
-// firstOf are the first findings of some metrics.
+// firstOf returns the first findings of some metrics.
 func (t teller) firstOf(of func(metric string) bool) []diagnose.Finding {
 	var out []diagnose.Finding
 	for _, f := range t.findings {
@@ -81,7 +81,7 @@ func (t teller) firstOf(of func(metric string) bool) []diagnose.Finding {
 	return out
 }
 
-// at puts causes to findings.
+// at assigns causes to findings.
 func (t teller) at(findings []diagnose.Finding, causes []diagnose.Cause) []diagnose.Cause {
 	diagnose.Order(causes)
 	var out []diagnose.Cause
@@ -109,7 +109,7 @@ func (t teller) at(findings []diagnose.Finding, causes []diagnose.Cause) []diagn
 	return out
 }
 
-// towards is the way that a change of joules or of a time moves its metric.
+// towards returns the direction in which a change of joules or of a time moves its metric.
 func towards(change float64) gate.Direction {
 	if change < 0 {
 		return gate.ToImprovement
@@ -173,8 +173,7 @@ func (b *beforeNow) row(what string, base, head diagnose.Amount) {
 	b.Add(gate.None, say(what), say(base), say(head), say(change), nil)
 }
 
-// lockCauses are the wakelocks that are held for longer with the screen off, or no
-// longer.
+// lockCauses returns the wakelocks that are held for longer with the screen off, or no longer.
 func (t teller) lockCauses() []diagnose.Cause {
 	var out []diagnose.Cause
 	add := func(w Wakelock, sentence diagnose.Phrase) {
@@ -199,7 +198,7 @@ func (t teller) lockCauses() []diagnose.Cause {
 	return out
 }
 
-// partCause is the part of the device that most of the change lies in.
+// partCause returns the part of the device with most of the change.
 func (t teller) partCause() []diagnose.Cause {
 	p, ok := t.part()
 	if !ok {

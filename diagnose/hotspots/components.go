@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// components are the parts of the device that head or base have.
+// components returns the parts of the device in head or base.
 func components(head run.Run, base []run.Run) []Component {
 	out, at := []Component{}, map[string]int{}
 	of := func(name string) *Component {
@@ -33,7 +33,7 @@ func components(head run.Run, base []run.Run) []Component {
 	return out[:min(len(out), run.MaxComponents)]
 }
 
-// wakelocks are those that the app held in head or base.
+// wakelocks returns those that the app held in head or base.
 func wakelocks(head run.Run, base []run.Run) []Wakelock {
 	out, at := []Wakelock{}, map[string]int{}
 	of := func(name string) *Wakelock {

@@ -10,20 +10,18 @@ import (
 )
 
 const (
-	// mostOf is the part of a change that the explaining methods make up, where
-	// clear ones do.
+	// mostOf is the share of a change that the explaining methods make up, where clear ones do.
 	mostOf = 0.8
-	// halfOf is the part below which the explaining methods don't explain enough.
+	// halfOf is the share below which the explaining methods don't explain enough.
 	halfOf = 0.5
-	// worthwhile is the part of all samples' energy that a change must reach to
-	// be worth a name.
+	// worthwhile is the share of all samples' energy that a change must reach to be named.
 	worthwhile = 0.01
 )
 
-// explain marks the fewest methods whose own code makes up most of the change of
-// all samples, and finds out who calls what changed; own is how names of the
-// app's own code begin. Where the device as a whole went the other way, or the
-// methods as a whole nowhere, none explains anything.
+// explain marks the fewest methods whose own code makes up most of the change of all samples, and
+// finds the callers of what changed; own is the prefix of names of the app's own code. Where the
+// device as a whole changed in the other direction, or the methods as a whole not at all, none
+// explains anything.
 func (c *Change) explain(own string) {
 	m := c.Methods
 	if !m.HasBase() {
@@ -53,8 +51,8 @@ func (c *Change) explain(own string) {
 	slices.SortStableFunc(m.List, func(a, b Method) int { return cmp.Compare(standing(a), standing(b)) })
 }
 
-// share is a method's part of the change of all samples; 0 where it says nothing,
-// since the method went the other way or others cancel it out.
+// share returns a method's share of the change of all samples; 0 where it is meaningless, since the
+// method changed in the other direction or others cancel it out.
 func share(change, net float64) float64 {
 	if part := change / net; part > 0 && part <= 1 {
 		return part
@@ -62,11 +60,11 @@ func share(change, net float64) float64 {
 	return 0
 }
 
-// markFew marks methods that changed as all samples did, the largest change first,
+// markFew marks methods that changed in the direction of all samples, the largest change first,
 // until they make up most of it. It returns the joules that they explain.
 func (m *Methods) markFew(net, least float64) (explained float64) {
 	n := 0
-	for i := range m.List { // the largest clear changes stand first
+	for i := range m.List { // the largest clear changes come first
 		f := &m.List[i]
 		change := f.Local.ChangeJ()
 		if !f.Local.Clear || n == MaxExplaining || explained >= mostOf*math.Abs(net) || math.Abs(change) < least {
@@ -81,10 +79,10 @@ func (m *Methods) markFew(net, least float64) (explained float64) {
 	return explained
 }
 
-// markInnermost marks, of the methods that still hold half of the whole change, the
-// one that is deepest in the tree of calls: one of the app's own if there is any.
-// How much changed does not tell: a caller changes less than what it calls where
-// something else that it calls went the other way.
+// markInnermost marks, of the methods with at least half of the whole change, the deepest in the
+// tree of calls: one of the app's own if there is any. The size of the change does not decide: a
+// caller changes less than its callee where something else that it calls changed in the other
+// direction.
 func (m *Methods) markInnermost(net float64, own string, in paths) {
 	best := -1
 	var innermost *Method
@@ -119,7 +117,7 @@ func standing(m Method) int {
 	return 2
 }
 
-// nearest is the first of the app's own methods, or the first at all; "" of none.
+// nearest returns the first of the app's own methods, or the first at all; "" for none.
 func nearest(callers []string, own string) string {
 	for _, name := range callers {
 		if own != "" && strings.HasPrefix(name, own) {
@@ -132,8 +130,8 @@ func nearest(callers []string, own string) string {
 	return callers[0]
 }
 
-// ownNames is how names of the app's own code begin: the first two parts of its
-// package, "com.example." of "com.example.mail.beta"; "" where it has fewer.
+// ownNames returns the prefix of names of the app's own code: the first two parts of its package,
+// "com.example." for "com.example.mail.beta"; "" where it has fewer.
 func ownNames(packageName string) string {
 	parts := strings.SplitN(packageName, ".", 3)
 	if len(parts) < 2 {

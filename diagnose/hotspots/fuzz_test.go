@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// FuzzExplain sets any record beside any other: what comes of it can be read back.
+// FuzzExplain compares any two records: the result can be read back.
 func FuzzExplain(f *testing.F) {
 	add := func(h, b run.Run) {
 		h.Format, b.Format = run.Format, run.Format

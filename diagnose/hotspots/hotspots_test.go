@@ -105,8 +105,7 @@ func TestFewMethodsExplainMost(t *testing.T) {
 	}
 }
 
-// A change that is spread thin over many methods lies in the innermost one that
-// holds half of it.
+// A change that is spread over many methods is in the innermost one that contains half of it.
 func TestChangesThatAreSpreadThin(t *testing.T) {
 	whole := func(j, low, high float64, name string) run.Method {
 		m := method(name, 0.1, 0.05, 0.15)
@@ -135,7 +134,7 @@ func TestChangesThatAreSpreadThin(t *testing.T) {
 	}
 }
 
-// A method that did not run for longer is told from one that did.
+// A method that did not run for longer is distinguished from one that did.
 func TestHowLongMethodsRan(t *testing.T) {
 	ran := func(r run.Run, ms ...float64) run.Run {
 		for i := range ms {
@@ -154,9 +153,8 @@ func TestHowLongMethodsRan(t *testing.T) {
 	}
 }
 
-// A caller of which another call went down changes less than the method within
-// which the change lies, and all of a chain of callers change alike: neither makes
-// an outer frame the innermost one.
+// A caller of which another callee decreased changes less than the method that contains the change,
+// and all of a chain of callers change alike: neither makes an outer frame the innermost one.
 func TestTheInnermostIsNotItsCaller(t *testing.T) {
 	const outer, inner, other = "com.example.mail.App.main", "com.example.mail.Inbox.open", "com.example.mail.Inbox.close"
 	build := func(id string, energyJ, outerJ, innerJ, otherJ float64) run.Run {
@@ -182,7 +180,7 @@ func TestTheInnermostIsNotItsCaller(t *testing.T) {
 	}
 }
 
-// What few samples hit is not called new: the base may have missed it by chance.
+// A method with few samples is not called new: the base may have missed it by chance.
 func TestRareMethodsAreNotNew(t *testing.T) {
 	h := mailRun("H", 10, method(bind, 2, 1.8, 2.2), run.Method{Name: fresh, Kind: "aot", Local: run.Cost{Samples: 3, EnergyJ: 0.03, LowJ: 0.01, HighJ: 0.05}})
 	f := explained(t, h, base()).method(t, fresh)
@@ -436,7 +434,7 @@ func TestWithoutABaseTheHeadStandsAlone(t *testing.T) {
 	}
 }
 
-func TestValidateRefusesWhatCanNotBe(t *testing.T) {
+func TestValidateRejectsInvalidCauses(t *testing.T) {
 	for want, spoil := range map[string]func(*Change){
 		"base has 6 entries":         func(c *Change) { c.Base = make([]string, 6) },
 		"has the amount -1":          func(c *Change) { c.Total.HeadJ = -1 },
@@ -497,7 +495,8 @@ func TestOneRunBesideAnotherIsDoubted(t *testing.T) {
 	}
 }
 
-// apart is a run whose methods' joules were told apart: a third more than was read.
+// apart returns a run whose methods' joules were separated from the base power: a third more than
+// was read.
 func apart(r run.Run, blurred bool) run.Run {
 	m := r.Energy.Methods
 	m.Power, m.ReadJ, m.EnergyJ = run.PowerSplit, m.EnergyJ, 1.5*m.EnergyJ
@@ -511,9 +510,9 @@ func apart(r run.Run, blurred bool) run.Run {
 	return r
 }
 
-// Beside other runs joules are as they were read: in both builds a slow sensor is
-// wrong in the same way, and an older run has no others. Alone they are as told apart.
-// The mark and what it is worth stand with the number.
+// Compared with other runs joules are as they were read: in both builds a slow sensor is wrong in
+// the same way, and an older run has no others. Alone they are the separated ones. The mark is
+// explained with the number.
 func TestASlowSensorsJoulesAreComparedAsRead(t *testing.T) {
 	for name, before := range map[string]run.Run{"told apart too": apart(base(), true), "an older run": base()} {
 		c := explained(t, apart(head(), true), before)

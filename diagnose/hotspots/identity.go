@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// identity is what makes two frames of different builds the same method: its
-// name without the numbers that compilers give, and, for native code, its
-// library. Java code is in one file before it is compiled and in another after,
-// so that its file says nothing.
+// identity is what makes two frames of different builds the same method: its name without
+// compilers' numbers, and, for native code, its library. Java code is in one file before it is
+// compiled and in another after, so that its file is ignored.
 type identity struct{ name, file string }
 
 func identify(name, file, kind string) identity {
@@ -21,16 +20,15 @@ func identify(name, file, kind string) identity {
 	return id
 }
 
-// library is a file without the folder that it was installed to:
-// "libfoo.so" of "/data/app/~~r4nd0m==/com.example/base.apk!/lib/arm64/libfoo.so".
+// library returns a file without its installation folder: "libfoo.so" for
+// "/data/app/~~r4nd0m==/com.example/base.apk!/lib/arm64/libfoo.so".
 func library(file string) string {
 	return file[strings.LastIndexAny(file, "/!")+1:]
 }
 
-// The names that compilers number or hash anew when code beside them changes:
-// D8's synthetic lambdas, those of older desugaring, R8's, javac's, Compose's (by
-// their number or a key, which may be negative), and inner classes without a name
-// (of Java and of Kotlin's lambdas).
+// The names that compilers renumber or hash again when code around them changes: D8's synthetic
+// lambdas, those of older desugaring, R8's, javac's, Compose's (by their number or a key, which may
+// be negative), and anonymous inner classes (of Java and of Kotlin's lambdas).
 var renumbered = []struct {
 	pattern *regexp.Regexp
 	stable  string
@@ -43,7 +41,7 @@ var renumbered = []struct {
 	{regexp.MustCompile(`\$\d+\b`), "$$*"},
 }
 
-// stable is a name without what a compiler numbers.
+// stable returns a name without a compiler's numbers.
 func stable(name string) string {
 	if !strings.Contains(name, "$") {
 		return name

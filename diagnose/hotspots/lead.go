@@ -6,14 +6,12 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 )
 
-// foremostShare is the part of a change from which on a method is its cause by
-// itself.
+// foremostShare is the share of a change from which on a method is its cause by itself.
 const foremostShare = 0.25
 
-// lead is what explains the run's change most, in a line: a method that explains
-// or encloses it, a wakelock that is held with the screen off or no longer is,
-// otherwise the part of the device that makes up half of it, and the traffic;
-// nothing where nothing does.
+// lead returns the main explanation of the run's change, in a line: a method that explains or
+// encloses it, a wakelock that is held with the screen off or no longer is, otherwise the part of
+// the device that makes up half of it, and the traffic; nothing where nothing does.
 func (t teller) lead(all []teller) diagnose.Phrase {
 	var out []diagnose.Phrase
 	if t.Deviates && t.methodsMatter() {
@@ -43,7 +41,7 @@ func (t teller) lead(all []teller) diagnose.Phrase {
 	return diagnose.Joined(out, "; ")
 }
 
-// partWords is the part of the device that a change lies in.
+// partWords describes the part of the device that contains a change.
 func (t teller) partWords(p Component) diagnose.Phrase {
 	text := say("the part ", brief(p.Name), " ", signedJoules(p.ChangeJ()))
 	if t.unexplained() {
@@ -52,8 +50,8 @@ func (t teller) partWords(p Component) diagnose.Phrase {
 	return text
 }
 
-// drainWords is a wakelock that was held while the screen was off, in a clause that
-// goes on behind "wakelock".
+// drainWords describes a wakelock that was held while the screen was off, in a clause that follows
+// "wakelock".
 func (t teller) drainWords(w Wakelock) diagnose.Phrase {
 	text := say(diagnose.Named(w.Name), " was held ", lasting(w.HeadScreenOffMS), " while the screen was off")
 	if t.HasBase() {
@@ -62,7 +60,7 @@ func (t teller) drainWords(w Wakelock) diagnose.Phrase {
 	return text
 }
 
-// releasedWords is a wakelock that is no longer held, as drainWords.
+// releasedWords describes a wakelock that is no longer held, as drainWords.
 func releasedWords(w Wakelock) diagnose.Phrase {
 	return say(diagnose.Named(w.Name), " was held ", lasting(w.BaseScreenOffMS), " while the screen was off; now: ", noneOr(w.HeadScreenOffMS))
 }
@@ -74,7 +72,7 @@ func noneOr(ms float64) diagnose.Phrase {
 	return say(lasting(ms))
 }
 
-// doubts are what to hold against the run's numbers.
+// doubts returns reasons to doubt the run's numbers.
 func (t teller) doubts() []diagnose.Phrase {
 	var out []diagnose.Phrase
 	if t.DebugBuild {
@@ -88,7 +86,7 @@ func (t teller) doubts() []diagnose.Phrase {
 	return out
 }
 
-// asides are what few need to know.
+// asides returns details for few readers.
 func (t teller) asides() []diagnose.Phrase {
 	if t.UpdateMS <= 0 {
 		return nil

@@ -9,26 +9,26 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Methods is the energy of the app's methods beside the base's.
+// Methods is the energy of the app's methods compared with the base's.
 type Methods struct {
 	Event    string  `json:"event"`     // what was sampled: "task-clock"
 	SampleHz float64 `json:"sample_hz"` // how often, per thread
 	Samples  int     `json:"samples"`   // of the head
 	// Level is the confidence of each interval of a run, such as 0.95.
 	Level float64 `json:"level"`
-	// Widened says that the intervals know nothing of what differs from one run to
-	// the next, and have been made wider for it.
+	// Widened is set where the intervals exclude what differs from one run to the next, and have
+	// been widened for it.
 	Widened bool `json:"widened,omitempty"`
 	// Energy is of all samples.
 	Energy Amount `json:"energy"`
-	// Power is run.PowerSplit where joules are as told apart from what the device draws
-	// anyway. Beside other runs they are by the power that was read at the samples
-	// (""), with which a slow sensor is wrong in the same way for each build; ApartJ is
-	// then what those of the head are together as told apart, 0 where they were not.
+	// Power is run.PowerSplit where joules are separated from the device's base power. Compared
+	// with other runs they are by the power that was read at the samples (""), with which a slow
+	// sensor is wrong in the same way for each build; ApartJ is then the total of the head's
+	// separated joules, 0 without these.
 	Power  string  `json:"power,omitempty"`
 	ApartJ float64 `json:"apart_j,omitempty"`
-	// List are the methods that explain or enclose the change first, then others
-	// whose change is clear, then those whose own code takes most.
+	// List has the methods that explain or enclose the change first, then others whose change is
+	// clear, then those whose own code takes most.
 	List []Method `json:"list"`
 	// Calls is the tree of calls of base and head, each after its caller.
 	Calls []Call `json:"calls"`
@@ -42,28 +42,25 @@ type Method struct {
 	Name string `json:"name"`
 	File string `json:"file,omitempty"`
 	Kind string `json:"kind,omitempty"`
-	// Local is the energy of the method's own code, NonLocal of what it calls,
-	// Total of both.
+	// Local is the energy of the method's own code, NonLocal that of its callees, Total of both.
 	Local    Shift `json:"local"`
 	NonLocal Shift `json:"non_local"`
 	Total    Shift `json:"total"`
-	// CPU is how long the method's own code ran: what did not run for longer took
-	// its joules from a device that drew more.
+	// CPU is how long the method's own code ran: a method that did not run for longer took its
+	// joules from a device that drew more.
 	CPU Times `json:"cpu,omitzero"`
-	// Blurred says that a reading of the sensor is of a longer time than the method runs
-	// at: no reading is of its own code alone.
+	// Blurred is set where a reading of the sensor covers a longer time than the method runs at
+	// once: no reading is of its own code alone.
 	Blurred bool `json:"blurred,omitempty"`
-	// Explains says that the method is one of the few that make up most of the
-	// change; Share is its part of the change of all samples, 0 where changes
-	// cancel out and it would say nothing.
+	// Explains is set for the few methods that make up most of the change; Share is its share of
+	// the change of all samples, 0 where changes cancel out and it would be meaningless.
 	Explains bool    `json:"explains,omitempty"`
 	Share    float64 `json:"share,omitempty"`
-	// Encloses says that, since few methods' own code doesn't explain the change,
-	// this is where it lies: the innermost method which, with all that it calls,
-	// clearly takes at least half of it.
+	// Encloses is set where the own code of few methods doesn't explain the change, for the
+	// innermost method which, including its callees, clearly takes at least half of it.
 	Encloses bool `json:"encloses,omitempty"`
-	// Callers is the path on which the change is largest, the nearest first; From
-	// is the nearest of the app's own among them.
+	// Callers is the path with the largest change, nearest first; From is the nearest of the app's
+	// own among them.
 	Callers []string `json:"callers,omitempty"`
 	From    string   `json:"from,omitempty"`
 }
@@ -81,37 +78,37 @@ type Joules struct {
 	HighJ float64 `json:"high_j"`
 }
 
-// Shift is an energy of base and head, and how far they are apart.
+// Shift is an energy of base and head, and their difference.
 type Shift struct {
 	Base Joules `json:"base"`
 	Head Joules `json:"head"`
-	// Clear says that the intervals of base and head do not overlap.
+	// Clear is set where the intervals of base and head do not overlap.
 	Clear bool `json:"clear,omitempty"`
 }
 
-// ChangeJ is how much more the head takes.
+// ChangeJ returns how much more the head takes.
 func (s Shift) ChangeJ() float64 { return s.Head.J - s.Base.J }
 
-// LowJ is the least change that the intervals allow.
+// LowJ returns the least change that the intervals allow.
 func (s Shift) LowJ() float64 { return s.Head.LowJ - s.Base.HighJ }
 
-// HighJ is the most change that the intervals allow.
+// HighJ returns the largest change that the intervals allow.
 func (s Shift) HighJ() float64 { return s.Head.HighJ - s.Base.LowJ }
 
-// shift sets two energies side by side.
+// shift compares two energies.
 func shift(base, head Joules) Shift {
 	return Shift{base, head, head.LowJ > base.HighJ || head.HighJ < base.LowJ}
 }
 
-// scatter is how much a method's energy is taken to differ from run to run where
-// nothing tells, as a share; enough is from how many runs beside on they tell.
+// scatter is how much a method's energy is assumed to differ from run to run where that is unknown,
+// as a share; enough is the number of other runs from which on it is known.
 const (
 	scatter = 0.15
 	enough  = 5
 )
 
-// ofOneRun reports whether the intervals know nothing of what differs from run to
-// run: they come from within recordings, and few runs are beside.
+// ofOneRun reports whether the intervals exclude what differs from run to run: they come from
+// within recordings, and there are few other runs.
 func ofOneRun(head *run.Methods, before []sampled) bool {
 	within := func(m *run.Methods) bool { return m.Basis == run.Blocks }
 	return len(before) < enough && (within(head) || slices.ContainsFunc(before, func(b sampled) bool { return within(b.methods) }))
@@ -122,7 +119,7 @@ func (j Joules) widen() Joules {
 	return Joules{j.J, j.LowJ * (1 - scatter), j.HighJ * (1 + scatter)}
 }
 
-// compareMethods sets the head's methods beside the base's.
+// compareMethods compares the head's methods with the base's.
 func compareMethods(head run.Run, base []run.Run) *Methods {
 	m := head.Energy.Methods
 	var before []sampled
@@ -177,8 +174,7 @@ func compareMethod(id identity, after sampled, before []sampled, widened bool) M
 	}
 }
 
-// rank puts clear changes of methods' own code first, the largest first, then
-// whatever takes most.
+// rank sorts clear changes of methods' own code first, the largest first, then by energy.
 func rank(a, b Method) int {
 	return cmp.Or(
 		cmp.Compare(clarity(b), clarity(a)),
@@ -187,7 +183,7 @@ func rank(a, b Method) int {
 	)
 }
 
-// clarity is how large a clear change is, 0 for one that isn't.
+// clarity returns how large a clear change is, 0 for one that isn't.
 func clarity(m Method) float64 {
 	if !m.Local.Clear {
 		return 0

@@ -5,7 +5,7 @@ import "github.com/apkgate/apkgate/diagnose"
 // mostBars is how many methods are drawn as bars.
 const mostBars = 12
 
-// pictures are the methods' own code as bars, and the tree of calls.
+// pictures returns the methods' own code as bars, and the tree of calls.
 func (t teller) pictures() []diagnose.Picture {
 	if t.Methods == nil {
 		return nil

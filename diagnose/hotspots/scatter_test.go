@@ -9,11 +9,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestEqualBuildsNameNoMethod sets one run beside another of the same build, six
-// hundred times. Each of ten methods differs by 3 or 10 % from run to run, of which
-// the intervals, ±6 % for what sampling leaves open, know nothing. A method is named
-// in at most one of twenty pairs; a change of the build is still found. Beside it
-// stands what would be named if the intervals were not widened.
+// One run is compared with another of the same build, six hundred times. Each of ten methods
+// differs by 3 or 10 % from run to run, which is not in the intervals, ±6 % for sampling. A method
+// is named in at most one of twenty pairs; a change of the build is still found. The log has what
+// would be named if the intervals were not widened.
 func TestEqualBuildsNameNoMethod(t *testing.T) {
 	t.Parallel()
 	const pairs = 600

@@ -8,10 +8,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// wideName is how many characters of a name a table shows that has room.
+// wideName is how many characters of a name a wide table shows.
 const wideName = 64
 
-// tables rank the run's methods, parts of the device and wakelocks.
+// tables ranks the run's methods, parts of the device and wakelocks.
 func (t teller) tables() []diagnose.Table {
 	var out []diagnose.Table
 	for _, table := range []diagnose.Table{t.methodsTable(), t.partsTable(), t.locksTable()} {
@@ -22,8 +22,8 @@ func (t teller) tables() []diagnose.Table {
 	return out
 }
 
-// methodsTable ranks the run's methods, those that explain the change first. It has
-// no rows where methods were not sampled.
+// methodsTable ranks the run's methods, those that explain the change first. It has no rows where
+// methods were not sampled.
 func (t teller) methodsTable() diagnose.Table {
 	if t.Methods == nil {
 		return diagnose.Table{}
@@ -36,7 +36,7 @@ func (t teller) methodsTable() diagnose.Table {
 	}
 	for _, m := range t.Methods.List {
 		if m.Local.Base.J == 0 && m.Local.Head.J == 0 {
-			continue // it only calls others; the picture of calls has it
+			continue // it only calls others; the figure of calls has it
 		}
 		name, d := say(diagnose.Part{Name: m.Name, As: diagnose.Code, Most: wideName}), direction(m)
 		own, with, battery := say(mark(m), joules(m.Local.Head.J)), say(joules(m.Total.Head.J)), ofBattery(m.Local.Head.J, t.BatteryJ)
@@ -71,8 +71,7 @@ func (t teller) methodsNote() diagnose.Phrase {
 	return say(text, ".", t.slowSensor())
 }
 
-// mark stands before joules of which no reading of the sensor is of that method
-// alone.
+// mark returns the mark of joules without a reading of the sensor for that method alone.
 func mark(m Method) string {
 	if m.Blurred {
 		return "≈\u00a0"
@@ -80,7 +79,7 @@ func mark(m Method) string {
 	return ""
 }
 
-// slowSensor says what the mark is worth, nothing where no method bears it.
+// slowSensor explains the mark, nothing where no method has it.
 func (t teller) slowSensor() diagnose.Phrase {
 	m := t.Methods
 	if !slices.ContainsFunc(m.List, func(m Method) bool { return m.Blurred }) {
@@ -96,7 +95,7 @@ func (t teller) slowSensor() diagnose.Phrase {
 	return say(text, ", so that its joules are partly those of sleep and neighbours, and no interval holds that.")
 }
 
-// direction is which way a method's change is clear.
+// direction returns the direction of a method's clear change.
 func direction(m Method) gate.Direction {
 	switch {
 	case !m.Local.Clear:
@@ -121,8 +120,7 @@ func methodStatus(m Method) string {
 	return "better"
 }
 
-// changeInterval is the least and the most change that the intervals of both
-// builds allow.
+// changeInterval returns the least and the largest change that the intervals of both builds allow.
 func changeInterval(s Shift) diagnose.Phrase {
 	return say(diagnose.Range{Low: s.LowJ(), High: s.HighJ(), Unit: "J", Signed: true})
 }
@@ -134,7 +132,7 @@ func headInterval(s Shift) diagnose.Phrase {
 	return say(diagnose.Range{Low: s.Head.LowJ, High: s.Head.HighJ, Unit: "J"})
 }
 
-// partsTable is the energy of the device's components.
+// partsTable returns the energy of the device's components.
 func (t teller) partsTable() diagnose.Table {
 	out := diagnose.Table{Title: "Components", Columns: []diagnose.Column{{Title: "Component"}, {Title: "Joules"}, {Title: "Of battery"}, {}}}
 	if t.HasBase() {
@@ -151,7 +149,7 @@ func (t teller) partsTable() diagnose.Table {
 	return out
 }
 
-// locksTable is how long wakelocks were held.
+// locksTable returns how long wakelocks were held.
 func (t teller) locksTable() diagnose.Table {
 	out := diagnose.Table{Title: "Wakelocks", Columns: []diagnose.Column{{Title: "Wakelock"}, {Title: "Held"}, {Title: "Screen off"}, {Title: "Status"}}}
 	if t.HasBase() {

@@ -7,14 +7,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// tally is a method in one run: all frames of one identity. Its name is the
-// frame's where there is one, otherwise what all of them have in common; "" where
-// the run doesn't list it.
+// tally is a method in one run: all frames of one identity. Its name is the frame's where there is
+// only one, otherwise their common part; "" where the run doesn't list it.
 type tally struct {
 	name, file, kind string
 	local, nonLocal  Joules
 	cpuMS            float64 // of its own code
-	blurred          bool    // a reading of the sensor is of a longer time
+	blurred          bool    // a reading of the sensor covers a longer time
 }
 
 func (t tally) total() Joules { return sum(t.local, t.nonLocal) }
@@ -27,7 +26,7 @@ type sampled struct {
 	tallies map[identity]tally
 }
 
-// of is a method's tally, also where the run doesn't list it.
+// of returns a method's tally, even where the run doesn't list it.
 func (s sampled) of(id identity) tally {
 	if t, ok := s.tallies[id]; ok {
 		return t
@@ -35,8 +34,8 @@ func (s sampled) of(id identity) tally {
 	return tally{local: unlisted(s.methods), nonLocal: unlisted(s.methods)}
 }
 
-// asRead are methods with the joules by the power that was read at their samples,
-// where the record has others.
+// asRead returns methods with the joules by the power that was read at their samples, where the
+// record has others.
 func asRead(m *run.Methods) *run.Methods {
 	if m.Power == "" {
 		return m
@@ -86,8 +85,8 @@ func tallyOf(m *run.Methods) map[identity]tally {
 	return out
 }
 
-// cost is a cost with its interval. Where the record has none, the number of
-// samples alone bounds it from above, and nothing from below.
+// cost returns a cost with its interval. Where the record has none, the number of samples gives
+// only an upper bound.
 func cost(m *run.Methods, c run.Cost) Joules {
 	if c.LowJ != 0 || c.HighJ != 0 || c.Samples == 0 {
 		return Joules{c.EnergyJ, c.LowJ, c.HighJ}
@@ -95,15 +94,15 @@ func cost(m *run.Methods, c run.Cost) Joules {
 	return Joules{J: c.EnergyJ, HighJ: c.EnergyJ / float64(c.Samples) * most(c.Samples, m.Level)}
 }
 
-// unhit bounds the energy of what no sample hit.
+// unhit returns the bound of the energy of a method without samples.
 func unhit(m *run.Methods) Joules {
 	samples := most(0, m.Level) * together(m)
 	return Joules{HighJ: min(m.EnergyJ, m.EnergyJ/float64(max(m.Samples, 1))*samples)}
 }
 
-// together is how many samples come at a time, at least 1: a method that runs for
-// 40 ms is hit 20 times in a row at 500 Hz, or not at all. It is what the listed
-// intervals tell beside those of independent samples, the median over methods.
+// together returns how many samples come at a time, at least 1: a method that runs for 40 ms is hit
+// 20 times in a row at 500 Hz, or not at all. It follows from the listed intervals compared with
+// those of independent samples, the median over methods.
 func together(m *run.Methods) float64 {
 	z := deviations(m.Level)
 	var all []float64
@@ -125,8 +124,8 @@ func together(m *run.Methods) float64 {
 	return max(1, all[len(all)/2])
 }
 
-// unlisted bounds the energy of a method that a run doesn't list: no sample hit
-// it, or it took too little for a list that is cut.
+// unlisted returns the bound of the energy of a method that a run doesn't list: no sample hit it,
+// or it took too little for a list that is cut.
 func unlisted(m *run.Methods) Joules {
 	j := unhit(m)
 	if len(m.List) >= run.MaxMethods {
@@ -136,15 +135,14 @@ func unlisted(m *run.Methods) Joules {
 	return j
 }
 
-// most is the largest count that goes with n observed ones, at the level of a
+// most returns the largest count that is consistent with n observed ones, at the level of a
 // two-sided interval: the score interval of a Poisson count.
 func most(n int, level float64) float64 {
 	z := deviations(level)
 	return float64(n) + z*z/2 + z*math.Sqrt(float64(n)+z*z/4)
 }
 
-// deviations are the standard deviations to each side at a level; 95 % where it is
-// none.
+// deviations returns the standard deviations to each side at a level; 95 % for an invalid one.
 func deviations(level float64) float64 {
 	if !(level > 0 && level < 1) {
 		level = 0.95
@@ -160,8 +158,8 @@ type pooled struct {
 	blurred                bool
 }
 
-// pool is the mean over the base's runs, within the hull of their intervals: runs
-// differ by more than sampling does. There is at least one.
+// pool returns the mean over the base's runs, within the hull of their intervals: runs differ by
+// more than sampling does. There is at least one.
 func pool(id identity, base []sampled) pooled {
 	var p pooled
 	locals, nonLocals, totals := make([]Joules, len(base)), make([]Joules, len(base)), make([]Joules, len(base))
@@ -178,7 +176,7 @@ func pool(id identity, base []sampled) pooled {
 	return p
 }
 
-// hull is the mean of some energies, from the lowest low to the highest high.
+// hull returns the mean of some energies, from the lowest low to the highest high.
 func hull(all []Joules) Joules {
 	out := all[0]
 	for _, j := range all[1:] {

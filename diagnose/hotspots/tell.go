@@ -10,23 +10,22 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// How much is told.
+// Limits on the words.
 const (
 	openMethods = 5  // in sentences
-	detailed    = 20 // runs with tables and pictures: no report has room for more
+	detailed    = 20 // runs with tables and figures: no report has room for more
 )
 
-// teller puts the change of one run into words.
+// teller describes the change of one run.
 type teller struct {
 	Change
-	Deviates bool // the verdict holds that joules, watts or CPU time changed
-	Awake    bool // it holds that wakelocks did
+	Deviates bool // the verdict flagged joules, watts or CPU time
+	Awake    bool // it flagged wakelocks
 	findings []diagnose.Finding
 }
 
-// Tell explains changes beside each other, the one that matters most first, and
-// returns them in that order. flagged are the findings of the verdict on a change's
-// run.
+// Tell explains changes, most important first, and returns them in that order. flagged returns the
+// findings of the verdict on a change's run.
 func Tell(changes []Change, catalogue *metric.Catalogue, flagged func(Change) []diagnose.Finding) ([]Change, []diagnose.Explanation) {
 	all := make([]teller, len(changes))
 	for i, c := range changes {
@@ -47,8 +46,8 @@ func Tell(changes []Change, catalogue *metric.Catalogue, flagged func(Change) []
 	return sorted, out
 }
 
-// newTeller keeps the findings that energy may explain, those of the whole run
-// first, then by metric.
+// newTeller keeps the findings that energy may explain, those of the whole run first, then by
+// metric.
 func newTeller(c Change, catalogue *metric.Catalogue, flagged []diagnose.Finding) teller {
 	t := teller{Change: c}
 	for _, f := range flagged {
@@ -64,20 +63,19 @@ func newTeller(c Change, catalogue *metric.Catalogue, flagged []diagnose.Finding
 	return t
 }
 
-// ofEnergy reports whether a metric's change is one that methods or parts of the
-// device may explain.
+// ofEnergy reports whether methods or parts of the device may explain a metric's change.
 func ofEnergy(catalogue *metric.Catalogue, name string) bool {
 	m, _ := catalogue.Lookup(name)
 	return m.Within == metric.EnergyFrom || name == "cpu.time_ms"
 }
 
-// matters reports whether the run's energy is worth more than a line.
+// matters reports whether the run's energy deserves more than a line.
 func (t teller) matters() bool {
 	return t.Deviates || t.Awake || slices.ContainsFunc(t.Wakelocks, func(w Wakelock) bool { return w.Worse })
 }
 
-// weight orders runs: those that matter first, of these those whose cause is known,
-// then by how much changed.
+// weight orders runs: those that matter first, of these those with a known cause, then by the size
+// of the change.
 func (t teller) weight() float64 {
 	w := math.Abs(t.Total.ChangeJ()) / max(t.Total.BaseJ, t.Total.HeadJ, 1e-9)
 	if t.Total.BaseJ == 0 || t.Total.HeadJ == 0 {
@@ -95,8 +93,8 @@ func (t teller) weight() float64 {
 	return w
 }
 
-// methodsMatter reports whether the sampled methods make up a fifth or more of
-// the whole change, as far as that is known.
+// methodsMatter reports whether the sampled methods make up a fifth or more of the whole change, as
+// far as that is known.
 func (t teller) methodsMatter() bool {
 	if t.Methods == nil || !t.Methods.HasBase() {
 		return false
@@ -105,18 +103,18 @@ func (t teller) methodsMatter() bool {
 	return t.Total.BaseJ == 0 || t.Total.HeadJ == 0 || net*total > 0 && math.Abs(net) >= math.Abs(total)/5
 }
 
-// unexplained reports whether the energy changed, and not in the sampled methods.
+// unexplained reports whether the energy changed, but not in the sampled methods.
 func (t teller) unexplained() bool {
 	return t.Deviates && t.Methods != nil && t.Methods.HasBase() && !t.methodsMatter()
 }
 
-// part is the part of the device that makes up half and more of the change.
+// part returns the part of the device that makes up at least half of the change.
 func (t teller) part() (Component, bool) {
 	change := t.Total.ChangeJ()
 	if !t.Deviates || !t.HasBase() || t.Total.BaseJ == 0 || t.Total.HeadJ == 0 {
 		return Component{}, false
 	}
-	for _, p := range t.Components { // those that changed most stand first
+	for _, p := range t.Components { // those that changed most come first
 		if p.ChangeJ()*change > 0 && math.Abs(p.ChangeJ()) >= math.Abs(change)/2 {
 			return p, true
 		}
@@ -124,14 +122,13 @@ func (t teller) part() (Component, bool) {
 	return Component{}, false
 }
 
-// The least difference of traffic that is worth a word: bytes, and a factor.
+// The least difference of traffic that is reported: bytes, and a factor.
 const (
 	moreBytes = 100_000
 	moreTimes = 1.5
 )
 
-// trafficMatters reports whether what the app received and sent changed the way
-// that the energy did.
+// trafficMatters reports whether the traffic changed in the direction of the energy.
 func (t teller) trafficMatters() bool {
 	if !t.Deviates || !t.HasBase() || t.Traffic == nil {
 		return false
@@ -141,8 +138,8 @@ func (t teller) trafficMatters() bool {
 	return (head-base)*t.Total.ChangeJ() > 0 && more-less >= moreBytes && more >= moreTimes*less
 }
 
-// released are the wakelocks that are held clearly less while the screen is off,
-// where the verdict holds that wakelocks changed.
+// released returns the wakelocks that are held clearly less while the screen is off, where the
+// verdict flagged wakelocks.
 func (t teller) released() []Wakelock {
 	var out []Wakelock
 	for _, w := range t.Wakelocks {

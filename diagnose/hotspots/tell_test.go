@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// told are the explanations of changes where a verdict flagged findings for all.
+// told returns the explanations of changes where a verdict flagged findings for all.
 func told(t *testing.T, findings []diagnose.Finding, changes ...Change) []diagnose.Explanation {
 	t.Helper()
 	_, out := Tell(changes, metric.Default(), func(Change) []diagnose.Finding { return findings })
@@ -31,7 +31,7 @@ func worse(pairs ...string) (out []diagnose.Finding) {
 	return out
 }
 
-// keys are the causes in order: where, what, and the share.
+// keys returns the causes in order: where, what, and the share.
 func keys(causes []diagnose.Cause) (out []string) {
 	for _, c := range causes {
 		text := fmt.Sprintf("%s/%s %s %s", c.Event, c.Metric, c.Kind, c.Subject.Name)
@@ -70,7 +70,7 @@ func TestMethodsAreCausesOfWhatWasFlagged(t *testing.T) {
 	}
 }
 
-// What nobody flagged needs no cause, but for a wakelock that drains the battery.
+// A change that was not flagged needs no cause, except a wakelock that drains the battery.
 func TestNothingFlaggedHasNoCause(t *testing.T) {
 	held := head()
 	held.Energy.Wakelocks = []run.Wakelock{{Name: "Sync", HeldMS: 90_000, ScreenOffMS: 60_000}}
@@ -105,7 +105,7 @@ func TestPartsAndTrafficAreCauses(t *testing.T) {
 	}
 }
 
-// A run whose cause is known speaks before one that took more.
+// A run with a known cause comes before one that took more.
 func TestRunsStandByWhatMatters(t *testing.T) {
 	dumb := head()
 	dumb.ID, dumb.Energy.Methods = "D", nil
@@ -119,7 +119,7 @@ func TestRunsStandByWhatMatters(t *testing.T) {
 	}
 }
 
-// Of hundreds of runs the tables and trees of calls of the first alone are held.
+// Of hundreds of runs only the first have tables and trees of calls.
 func TestFewRunsAreToldInDetail(t *testing.T) {
 	var changes []Change
 	for range 100 {

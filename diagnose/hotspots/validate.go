@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Validate checks a Change that was read from outside: lists and texts within
-// the limits of a run's record, amounts that can be, each call after its caller.
+// Validate checks a Change from outside: lists and texts within the limits of a run's record,
+// possible amounts, each call after its caller.
 func (c Change) Validate() error {
 	switch {
 	case len(c.Device) > run.MaxContext:
@@ -84,10 +84,10 @@ func (s Shift) validate() error {
 	return amounts(s.Base.J, s.Base.LowJ, s.Base.HighJ, s.Head.J, s.Head.LowJ, s.Head.HighJ)
 }
 
-// maxAmount is more than the sum of all that a record can hold.
+// maxAmount is more than the sum of everything in a record.
 const maxAmount = 1e6 * run.MaxValue
 
-// amounts refuses what no amount can be.
+// amounts returns an error for an impossible amount.
 func amounts(values ...float64) error {
 	for _, v := range values {
 		if !(v >= 0 && v <= maxAmount) {

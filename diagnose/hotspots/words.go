@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 )
 
-// say puts a phrase together.
+// say makes a phrase.
 func say(parts ...any) diagnose.Phrase { return diagnose.Say(parts...) }
 
 func joules(v float64) diagnose.Amount { return diagnose.Amount{Value: v, Unit: "J"} }
@@ -21,12 +21,12 @@ func lasting(ms float64) diagnose.Amount { return diagnose.Amount{Value: ms / 10
 
 func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: v, Unit: "ratio"} }
 
-// shareOf is a change as a share of what was there.
+// shareOf returns a change as a share of the old value.
 func shareOf(change, before float64) diagnose.Amount {
 	return diagnose.Amount{Value: change / before, Unit: "ratio", Signed: true}
 }
 
-// ofBattery is a share of a full battery; nothing where its size is not known.
+// ofBattery returns a share of a full battery; nothing where its size is unknown.
 func ofBattery(j, battery float64) diagnose.Phrase {
 	if battery <= 0 || j == 0 {
 		return nil
@@ -34,15 +34,15 @@ func ofBattery(j, battery float64) diagnose.Phrase {
 	return say(diagnose.Amount{Value: 100 * j / battery, Unit: "%"})
 }
 
-// brief is a name for a cell.
+// brief returns a name for a cell.
 func brief(name string) diagnose.Part { return diagnose.Part{Name: name, Most: 40} }
 
-// caller is a method that is told beside another.
+// caller returns a method that is named with another.
 func caller(name string) diagnose.Part {
 	return diagnose.Part{Name: name, As: diagnose.Short, Most: 60}
 }
 
-// sourceWords says where joules come from.
+// sourceWords describes the source of joules.
 func sourceWords(source string) diagnose.Phrase {
 	kind, profile, _ := strings.Cut(source, " ")
 	switch kind {
@@ -61,7 +61,7 @@ func sourceWords(source string) diagnose.Phrase {
 	return say("source: ", brief(source))
 }
 
-// fact is the run's energy in a line.
+// fact returns the run's energy in a line.
 func (t teller) fact() diagnose.Phrase {
 	var parts []diagnose.Phrase
 	switch {
@@ -83,8 +83,8 @@ func (t teller) fact() diagnose.Phrase {
 	return diagnose.Joined(parts, "; ")
 }
 
-// moreOrLess is how much more the run takes: "3.2 J more, which is 0.0053 % of the battery". By
-// how many percent is told where it is judged, by another middle than the mean.
+// moreOrLess returns how much more the run takes: "3.2 J more, which is 0.0053 % of the battery".
+// The percentage is reported where it is judged, by another centre than the mean.
 func (t teller) moreOrLess() diagnose.Phrase {
 	change, word := t.Total.ChangeJ(), "more"
 	if change < 0 {
@@ -97,7 +97,7 @@ func (t teller) moreOrLess() diagnose.Phrase {
 	return text
 }
 
-// lines are what explains the change of the run, the surest first.
+// lines explains the change of the run, surest first.
 func (t teller) lines(all []teller) []diagnose.Phrase {
 	out, parts := t.drains(), t.partsLine()
 	if t.trafficMatters() {
@@ -113,8 +113,7 @@ func (t teller) lines(all []teller) []diagnose.Phrase {
 	return out
 }
 
-// methodLines are the methods that explain a change of the energy, or that none
-// does.
+// methodLines returns the methods that explain a change of the energy, or that none does.
 func (t teller) methodLines(all []teller) []diagnose.Phrase {
 	if !t.Deviates || t.Methods == nil || !t.Methods.HasBase() {
 		return nil
@@ -144,12 +143,11 @@ func (t teller) methodLines(all []teller) []diagnose.Phrase {
 	return out
 }
 
-// farApart is the part of a run's change from which on it is told that the methods
-// together changed by something else.
+// farApart is the share of a run's change from which on a different change of the methods together
+// is reported.
 const farApart = 0.1
 
-// sharesOf says what the methods' shares are of, where that is not about the change
-// of the run.
+// sharesOf says what the methods' shares are of, where that is not about the change of the run.
 func (t teller) sharesOf() diagnose.Phrase {
 	net, total := t.Methods.Energy.ChangeJ(), t.Total.ChangeJ()
 	shown := slices.ContainsFunc(t.Explaining(), func(m Method) bool { return m.Share > 0 })
@@ -159,8 +157,8 @@ func (t teller) sharesOf() diagnose.Phrase {
 	return say("These parts of the change are of the ", signedJoules(net), " of all methods together, each of which has what the whole device took while it ran; the run as a whole took ", signedJoules(total), ".")
 }
 
-// methodWords is a method in a sentence: "com.example.MessageView.decode +2.1 J
-// (+340 %), 71 % of the change; called from Inbox.open; its CPU time +280 %".
+// methodWords describes a method in a sentence: "com.example.MessageView.decode +2.1 J (+340 %), 71
+// % of the change; called from Inbox.open; its CPU time +280 %".
 func methodWords(m Method) diagnose.Phrase {
 	text := say(diagnose.Coded(m.Name), " ", mark(m), signedJoules(m.Local.ChangeJ()))
 	switch {
@@ -183,8 +181,8 @@ func methodWords(m Method) diagnose.Phrase {
 	return text
 }
 
-// enclosingWords is the method that a change lies in: "com.example.Inbox.open +2.0 J
-// (+180 %) with all that it calls, spread over many methods".
+// enclosingWords describes the method that contains a change: "com.example.Inbox.open +2.0 J (+180
+// %) with all that it calls, spread over many methods".
 func enclosingWords(m Method) diagnose.Phrase {
 	text := say(diagnose.Coded(m.Name), " ", signedJoules(m.Total.ChangeJ()))
 	if m.Total.Base.J > 0 {
@@ -211,7 +209,7 @@ func alsoIn(m Method, all []teller) diagnose.Phrase {
 	return say("; in ", diagnose.Amount{Value: float64(n)}, " of ", diagnose.Count(len(all), "run", "runs"))
 }
 
-// partsLine is what changed by component, nothing where nothing did that would show.
+// partsLine returns the changes by component, nothing where none is visible.
 func (t teller) partsLine() diagnose.Phrase {
 	if !t.HasBase() {
 		return nil
@@ -232,15 +230,13 @@ func (t teller) partsLine() diagnose.Phrase {
 	return say("By component: ", diagnose.Joined(parts, ", "), ".")
 }
 
-// trafficWords is what the app received and sent, in a clause that goes on
-// behind "the".
+// trafficWords describes the traffic, in a clause that follows "the".
 func (t teller) trafficWords() diagnose.Phrase {
 	amount := func(v float64) diagnose.Amount { return diagnose.Amount{Value: v, Unit: "B"} }
 	return say("app received and sent ", amount(t.Traffic.HeadBytes), ", before ", amount(t.Traffic.BaseBytes))
 }
 
-// drains names the wakelocks that were held while the screen was off, and those
-// that no longer are.
+// drains names the wakelocks that were held while the screen was off, and those that no longer are.
 func (t teller) drains() []diagnose.Phrase {
 	var out []diagnose.Phrase
 	for _, w := range t.Wakelocks {

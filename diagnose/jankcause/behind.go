@@ -7,14 +7,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// When a stage that took longer is worth a word though the critical paths don't show it.
+// From where on a longer stage is reported though the critical paths don't show it.
 const (
 	leastBehind = 1.0  // ms per frame
-	partBehind  = 0.05 // of the time that was lost, which may be of many frames that wait for each other
+	partBehind  = 0.05 // of the lost time, which may be that of many frames that wait for each other
 )
 
-// staged is what the stages of an event's frames take, those that nobody saw late with
-// them, and how much of it lies on critical paths.
+// staged is what the stages of an event's frames take, including late frames that nobody saw, and
+// how much of it lies on critical paths.
 type staged struct {
 	frames float64
 	whole  map[string]moments
@@ -47,7 +47,7 @@ func (s *staged) join(o staged) {
 	}
 }
 
-// takes estimates ms per frame of a stage, less those that lie within it.
+// takes estimates ms per frame of a stage, without the stages within it.
 func (s staged) takes(stage string) estimate {
 	n := max(s.frames, 1)
 	m := s.whole[stage]
@@ -62,14 +62,14 @@ func (s staged) takes(stage string) estimate {
 // within are the stages that lie within another one.
 var within = map[string][]string{run.StageTraversal: {run.StageMeasure, run.StageLayout, run.StageDraw}}
 
-// behindKinds are the stages of the app's own threads, by what they are a cause of.
+// behindKinds are the stages of the app's own threads, by the kind of their cause.
 var behindKinds = []struct{ stage, kind, thread string }{
 	{run.StageInput, WorkKind, "main"}, {run.StageAnimation, WorkKind, "main"}, {run.StageMeasure, MeasureKind, "main"}, {run.StageLayout, LayoutKind, "main"},
 	{run.StageTraversal, WorkKind, "main"}, {run.StageDraw, DrawKind, "main"}, {run.StageRender, DrawKind, "RenderThread"}, {run.StageGPU, GPUKind, ""},
 }
 
-// behind are stages that take longer than before beside the critical paths: something that
-// is clear takes longer still, and what they would cost without it can't be told.
+// behind returns stages that take longer than before next to the critical paths: something that is
+// clear takes longer still, and their own cost can't be determined.
 func (c comparison) behind(o outcome) (out []suspect) {
 	if c.alone() || len(o.suspects) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (c comparison) behind(o outcome) (out []suspect) {
 	return out
 }
 
-// hidden says of a suspect that another one hides what it would cost.
+// hidden says that another suspect hides the cost of this one.
 func (t teller) hidden(s suspect) diagnose.Phrase {
 	return say("possible: ", t.clause(s), ", hidden by what takes longer; what it costs can't be told until that is gone")
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What is large enough to be named: docs/evaluation/causes.md#what-decides has the reasons.
+// The least that is reported: docs/evaluation/causes.md#what-decides has the reasons.
 const (
-	certain     = 3.0  // errors that a kind of time must have grown by to be named
+	certain     = 3.0  // errors by which a kind of time must have grown
 	certainPart = 3.5  // the same of one of its parts, of which there are more
 	worth       = 0.1  // of the lost time that a cause must explain
 	leastPart   = 0.05 // of the critical path of late frames, where it explains less of all lost time
 	leastMS     = 0.05 // per frame that it must cost
-	fewFrames   = 3    // late ones that are too few to tell anything without runs before
+	fewFrames   = 3    // late frames that are too few without runs before
 	ownShare    = 0.25 // of a kind's time from which on a subject is a cause of its own
-	manyUnseen  = 0.25 // more frames than before that were late and not seen, from which on the others are no fair choice
+	manyUnseen  = 0.25 // share of additional late frames that nobody saw, from which on the others are biased
 	z95         = 1.96
 	level       = 0.95
 )
@@ -26,11 +26,11 @@ const (
 // comparison is an event's frames, and those of the runs before.
 type comparison struct {
 	event    string
-	timeline bool // frames are told by Android's frame timeline
+	timeline bool // frames are from Android's frame timeline
 	head     event
 	base     []event
-	// worst are the head's late frames of the event with a path, the worst first, and
-	// frozen those of the runs before that froze.
+	// worst are the head's late frames of the event with a path, worst first, and frozen those of
+	// the runs before that froze.
 	worst, frozen []run.LateFrame
 }
 
@@ -39,20 +39,20 @@ type suspect struct {
 	blame
 	place
 	parts            []blame  // what its time is of
-	foremost         float64  // of its time, what is the subject's own
+	foremost         float64  // the subject's own part of its time
 	more             estimate // ms per frame
-	share, low, high float64  // of all the time that was lost
+	share, low, high float64  // of all the lost time
 	latePart         float64  // of the critical path of late frames
-	inLate           float64  // of its time, what lies in late frames
+	inLate           float64  // the part of its time in late frames
 	sure             diagnose.Sure
 	cores            *coreShift
 	ends             diagnose.Phrase // where the chain of waiting ends
 	views            *redundant
 	shown            *freeze // the frame that shows it by itself
-	behind           bool    // another one hides how much it would cost
+	behind           bool    // another one hides its cost
 }
 
-// shift is by how much a kind of time changed.
+// shift is how much a kind of time changed.
 type shift struct {
 	kind   string
 	more   estimate
@@ -60,11 +60,11 @@ type shift struct {
 	growth map[blame]float64
 }
 
-// alone reports that no run before is known.
+// alone reports that there are no runs before.
 func (c comparison) alone() bool { return len(c.base) == 0 }
 
-// sides are what is held against each other, ms per frame of each: what frames took now
-// and before, or late ones and normal ones of the head alone.
+// sides returns the two sides of the comparison, in ms per frame: frames now and before, or late
+// ones and normal ones of only the head.
 func (c comparison) sides() (now, before tally) {
 	if c.alone() {
 		return c.head.late, c.head.normal
@@ -76,7 +76,7 @@ func (c comparison) sides() (now, before tally) {
 	return c.head.seen(), pooled(all)
 }
 
-// usual are normal frames: those before, or the head's own.
+// usual returns normal frames: those before, or the head's own.
 func (c comparison) usual() tally {
 	if c.alone() {
 		return c.head.normal
@@ -95,8 +95,8 @@ type outcome struct {
 	whole    float64 // ms per frame that were lost
 }
 
-// explain says what stands out; nothing where nothing does. Whatever explains more than what
-// is sure stands with it, as possible.
+// explain returns what stands out; nothing where nothing does. Anything that explains more than
+// what is sure is included, as possible.
 func (c comparison) explain() outcome {
 	now, before := c.sides()
 	if now.frames == 0 {
@@ -142,14 +142,14 @@ func (c comparison) explain() outcome {
 	return out
 }
 
-// longer is by how much frames take longer than others in the mean, in ms, with what is
-// nobody's: having nothing to do, and what the trace does not tell.
+// longer returns how much longer frames take than others on average, in ms, including time that is
+// not blamed: idle, and unknown.
 func (t tally) longer(than tally) float64 {
 	return t.took.sum/max(t.frames, 1) - than.took.sum/max(than.frames, 1)
 }
 
-// standing is what of a kind of time stands out: all of it, or else those parts that do by
-// themselves, which the rest of it would hide.
+// standing returns what of a kind of time stands out: all of it, or else the parts that do by
+// themselves, which the rest would hide.
 func (s shift) standing(now, before tally) (shift, bool) {
 	if s.more.mean >= max(certain*s.more.err, leastMS) {
 		return s, true
@@ -168,8 +168,8 @@ func (s shift) standing(now, before tally) (shift, bool) {
 	return out, out.parts != nil
 }
 
-// changes are by how much each kind of time changed. What slower cores made longer is
-// theirs, and buffers that were not given back are whose work took longer.
+// changes returns how much each kind of time changed. What slower cores made longer is theirs, and
+// waits for buffers belong to the work that took longer.
 func (c comparison) changes(now, before tally) []shift {
 	byKind := map[string]*shift{}
 	var out []*shift
@@ -185,7 +185,7 @@ func (c comparison) changes(now, before tally) []shift {
 	}
 	for _, s := range out {
 		s.more = now.change(before, s.parts)
-		if isWork(s.kind) { // of what is not listed it is not known which kind it is
+		if isWork(s.kind) { // the kind of unlisted time is unknown
 			s.more.mean = 0
 			for _, one := range s.parts {
 				s.more.mean += s.growth[one]
@@ -210,10 +210,9 @@ func (s *shift) sort() {
 	slices.SortStableFunc(s.parts, func(x, y blame) int { return cmp.Compare(s.growth[y], s.growth[x]) })
 }
 
-// giveBuffers adds what was waited for buffers to whose work kept them: the GPU's,
-// SurfaceFlinger's, or the render thread's. Where none of these took longer it is nobody's:
-// once frames are behind, each waits for the one before until the animation rests,
-// whatever it was that began it.
+// giveBuffers adds waits for buffers to the work that kept them: the GPU's, SurfaceFlinger's, or
+// the render thread's. Where none of these took longer, nobody is blamed: once frames are behind,
+// each waits for the one before until the animation rests, whatever started it.
 func giveBuffers(by map[string]*shift) {
 	waited := by[bufferKind]
 	if waited == nil || waited.more.mean <= 0 {
@@ -231,8 +230,8 @@ func giveBuffers(by map[string]*shift) {
 	}
 }
 
-// suspectsOf are the suspects of one kind: its foremost subject, or of calls, locks and
-// files each that has its part, and of work each thread that has.
+// suspectsOf returns the suspects of one kind: its foremost subject, or of calls, locks and files
+// each with its part, and of work each thread.
 func (c comparison) suspectsOf(s shift, lost float64) []suspect {
 	var out []suspect
 	for _, parts := range c.apart(s) {
@@ -249,8 +248,8 @@ func (c comparison) suspectsOf(s shift, lost float64) []suspect {
 	return out
 }
 
-// apart are the parts of a kind that are causes of their own; all of it where only one
-// is, but of work what one thread does.
+// apart returns the parts of a kind that are causes of their own; all of it where there is only
+// one, but for work one thread's.
 func (c comparison) apart(s shift) [][]blame {
 	var groups [][]blame
 	switch {
@@ -312,10 +311,10 @@ func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64)
 	return out
 }
 
-// runsOn reports whether a kind's time runs on into the frames that follow, so that it may
-// count for more than it cost: what is drawn and shown behind the app's threads, where no
-// frame timeline tells when each frame was shown. So is all time where many more frames than
-// before were late and not seen: the ones that are left are no fair choice.
+// runsOn reports whether a kind's time extends into the following frames, so that it may count for
+// more than it cost: drawing and composition after the app's threads, without a frame timeline. So
+// does all time where many more frames than before were late and not seen: the remaining ones are
+// biased.
 func (c comparison) runsOn(kind string) bool {
 	if c.timeline || c.alone() {
 		return false
@@ -328,7 +327,7 @@ func (c comparison) runsOn(kind string) bool {
 	return kind == GPUKind || kind == CompositionKind || unseen >= manyUnseen
 }
 
-// placeOf is where most of the first blame's time lies in late frames.
+// placeOf returns where most of the first blame's time lies in late frames.
 func (c comparison) placeOf(parts []blame) place {
 	best := c.head.late.places[parts[0]]
 	if best.ms == 0 {
@@ -337,7 +336,7 @@ func (c comparison) placeOf(parts []blame) place {
 	return best
 }
 
-// portion is what blames take of a frame: ms, and the share of its critical path.
+// portion returns the time of blames in a frame: ms, and the share of its critical path.
 func (t tally) portion(parts []blame) (ms, share float64) {
 	for _, b := range parts {
 		ms += t.mean(b)

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// tallyOf are so many frames of which each spends so many ms on each blame.
+// tallyOf returns so many frames, each of which spends so many ms on each blame.
 func tallyOf(frames float64, each map[blame]float64) tally {
 	out := newTally()
 	out.frames = frames
@@ -23,9 +23,9 @@ func tallyOf(frames float64, each map[blame]float64) tally {
 
 var feed, sync, file, inflates = blame{BinderKind, "feed"}, blame{BinderKind, "sync"}, blame{IOKind, "ext4"}, blame{WorkKind, "inflate"}
 
-// TestGrowthOfWhatListsLeaveOut: what one list has no room for may be as much as the least that it
-// lists: of 5 ms more 2 may have been there before, and of 5 ms less 2 may be there still.
-func TestGrowthOfWhatListsLeaveOut(t *testing.T) {
+// What does not fit into one list may be as much as the least listed part: of 5 ms more 2 may have
+// been there before, and of 5 ms less 2 may still be there.
+func TestGrowthOfUnlistedParts(t *testing.T) {
 	cut := tallyOf(10, nil)
 	cut.unlisted = 20
 	listed := tallyOf(10, map[blame]float64{feed: 5})
@@ -46,8 +46,8 @@ func TestGrowthOfWhatListsLeaveOut(t *testing.T) {
 	}
 }
 
-// TestChangesOfKinds: of a wait its whole time counts, told by the list of waits; of work what its
-// listed parts have grown by, since of the rest it is not known which work it is.
+// For a wait its whole time counts, from the list of waits; for work the growth of its listed
+// parts, since the kind of the rest is unknown.
 func TestChangesOfKinds(t *testing.T) {
 	before := tallyOf(10, nil)
 	before.unlisted = 20
@@ -60,8 +60,8 @@ func TestChangesOfKinds(t *testing.T) {
 	}
 }
 
-// TestPartsThatStandOut: where a kind as a whole does not stand out by its error, those of its parts
-// that do are named; of what has no name only where both lists are whole.
+// Where a kind as a whole does not exceed its error, those of its parts that do are named; an
+// unnamed part only where both lists are complete.
 func TestPartsThatStandOut(t *testing.T) {
 	whole := tallyOf(100, map[blame]float64{})
 	cut := tallyOf(100, map[blame]float64{})
@@ -90,9 +90,9 @@ func TestPartsThatStandOut(t *testing.T) {
 	}
 }
 
-// TestBuffersGivenToWhoKeptThem: what was waited for buffers is added to the work that took longest
-// of the GPU's, SurfaceFlinger's and the render thread's, where any is sure to have.
-func TestBuffersGivenToWhoKeptThem(t *testing.T) {
+// Waits for buffers are added to the work that took longest of the GPU's, SurfaceFlinger's and the
+// render thread's, where any certainly did.
+func TestGiveBuffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		waited                   float64
 		gpu, composition, draws  estimate
@@ -122,8 +122,8 @@ func TestBuffersGivenToWhoKeptThem(t *testing.T) {
 	}
 }
 
-// TestCausesOfTheirOwn: of calls, locks and files each that has a quarter of the time is a cause of
-// its own, and of work each thread's; of other kinds all of it is one.
+// Of calls, locks and files each with a quarter of the time is a cause of its own, and of work each
+// thread's; of other kinds all of it is one.
 func TestCausesOfTheirOwn(t *testing.T) {
 	shiftOf := func(growth map[blame]float64, parts ...blame) shift {
 		s := shift{kind: parts[0].kind, parts: parts, growth: growth, more: estimate{mean: 0}}
@@ -165,9 +165,8 @@ func TestCausesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestSuspects: a cause of 4 of 10 ms explains 40 %, and its interval reaches 1.96 errors to both
-// sides. It is likely where repetitions are too few, and processors are the subject of what they
-// made slower.
+// A cause of 4 of 10 ms explains 40 %, and its interval extends 1.96 errors to both sides. It is
+// likely where repetitions are too few, and processors are the subject of what they made slower.
 func TestSuspects(t *testing.T) {
 	c := comparison{head: event{late: tallyOf(10, map[blame]float64{feed: 6}), normal: tallyOf(10, map[blame]float64{feed: 2})}}
 	got := c.suspect(shift{kind: BinderKind, growth: map[blame]float64{feed: 3}}, []blame{feed}, estimate{4, 1}, 10)
@@ -191,9 +190,9 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// TestWhatRunsOn: without a frame timeline what is drawn and shown behind the app's threads runs on
-// into the frames that follow, and so does all where a quarter more frames than before were not seen.
-func TestWhatRunsOn(t *testing.T) {
+// Without a frame timeline drawing and composition after the app's threads extend into the
+// following frames, and so does everything where a quarter more frames than before were not seen.
+func TestRunsOn(t *testing.T) {
 	of := func(timeline bool, headUnseen float64, base ...event) comparison {
 		return comparison{timeline: timeline, head: event{frames: 100, buffered: headUnseen}, base: base}
 	}
@@ -213,9 +212,9 @@ func TestWhatRunsOn(t *testing.T) {
 	}
 }
 
-// TestWhatMadeCoresSlower: a quarter more of the time on little cores, all of it beside idle big ones
-// where nothing is known of before, or a frequency of 85 % of before.
-func TestWhatMadeCoresSlower(t *testing.T) {
+// A quarter more of the time on little cores, all of it with idle big ones where there are no runs
+// before, or a frequency of 85 % of before.
+func TestCoreShiftKind(t *testing.T) {
 	is := func(little, littleBefore, clock, clockBefore, bigBusy float64) coreShift {
 		return coreShift{little: little, littleBefore: littleBefore, clock: clock, clockBefore: clockBefore, bigBusy: bigBusy}
 	}
@@ -235,8 +234,8 @@ func TestWhatMadeCoresSlower(t *testing.T) {
 	}
 }
 
-// TestCommonFactor: work takes longer by what half of it, by time, does at least: of 1, 2 and 1 ms
-// that take 1, 1.5 and 5 times as long it is 1.5. Waiting does not count, nor work of next to nothing.
+// Work takes longer by what at least half of it, by time, does: of 1, 2 and 1 ms that take 1, 1.5
+// and 5 times as long it is 1.5. Waits do not count, nor work of almost no time.
 func TestCommonFactor(t *testing.T) {
 	a, b, c, little := blame{WorkKind, "a"}, blame{DrawKind, "b"}, blame{LayoutKind, "c"}, blame{MeasureKind, "d"}
 	before := tallyOf(10, map[blame]float64{a: 1, b: 2, c: 1, little: 0.09, feed: 50})
@@ -249,8 +248,8 @@ func TestCommonFactor(t *testing.T) {
 	}
 }
 
-// TestSlowerCoresTakeTheirPart: slower cores have of each work what all of it takes longer by, at
-// most what that took longer, with as much of the error; the rest stays with the work.
+// Slower cores account for the common factor in each work, at most for what that took longer, with
+// that part of the error; the rest stays with the work.
 func TestSlowerCoresTakeTheirPart(t *testing.T) {
 	a, b := blame{WorkKind, "a"}, blame{DrawKind, "b"}
 	before, now := tallyOf(10, map[blame]float64{a: 2, b: 2}), tallyOf(10, map[blame]float64{a: 3, b: 4})
@@ -275,10 +274,10 @@ func TestSlowerCoresTakeTheirPart(t *testing.T) {
 	}
 }
 
-// TestStagesLessWhatLiesWithin: traversal is told without the measuring, layout and drawing within
-// it: 9 of 12 ms. A time that varies evenly from 0 to 6 ms over 10 frames has the variance 3, and an
-// error of √(2 · 3 / 10) beside a twentieth of it.
-func TestStagesLessWhatLiesWithin(t *testing.T) {
+// Traversal is reported without the measuring, layout and drawing within it: 9 of 12 ms. A time
+// that varies evenly from 0 to 6 ms over 10 frames has the variance 3, and an error of √(2 · 3 /
+// 10) in addition to a twentieth of it.
+func TestStagesWithoutInnerStages(t *testing.T) {
 	s := newStaged()
 	part := func(name string, mean float64, q ...float64) run.FramePart {
 		return run.FramePart{Name: name, Stage: name, Spread: run.Spread{Count: 10, MeanMS: mean, QuantilesMS: q}}
@@ -293,9 +292,9 @@ func TestStagesLessWhatLiesWithin(t *testing.T) {
 	}
 }
 
-// TestStagesBehindOthers: a stage that takes 10 ms longer than before is told beside another cause,
-// less what of it is on critical paths, unless its kind, processors or overdraw are a cause already,
-// or it is next to nothing of what was lost.
+// A stage that takes 10 ms longer than before is reported after another cause, without its part on
+// critical paths, unless its kind, processors or overdraw are already a cause, or it is a
+// negligible part of the lost time.
 func TestStagesBehindOthers(t *testing.T) {
 	stages := func(draws, onPath float64) staged {
 		s := newStaged()
@@ -335,8 +334,8 @@ func TestStagesBehindOthers(t *testing.T) {
 	}
 }
 
-// TestTalliesOfEvents: frames of an event by whether they were late, with those that nobody saw
-// counted apart; of several runs a blame's place is that where most of its time lies.
+// Frames of an event by whether they were late, with those that nobody saw counted separately; over
+// several runs a blame's place is that with most of its time.
 func TestTalliesOfEvents(t *testing.T) {
 	f := &run.Frames{Groups: []run.FrameGroup{
 		{Event: "tap", Class: run.NormalFrames, Frames: 50}, {Event: "tap", Class: run.SlowFrames, Frames: 7}, {Event: "tap", Class: run.FrozenFrames, Frames: 2}, {Event: "tap", Class: run.BufferedFrames, Frames: 5},
@@ -360,8 +359,8 @@ func TestTalliesOfEvents(t *testing.T) {
 	}
 }
 
-// TestErrorsOfFrames: where repetitions are not known a mean's error is of the frames: a time with the
-// variance 3 over 10 of them has √(2 · 3 / 10) beside a twentieth of its 3 ms.
+// Where repetitions are unknown the error of a mean comes from the frames: a time with the variance
+// 3 over 10 of them has √(2 · 3 / 10) in addition to a twentieth of its 3 ms.
 func TestErrorsOfFrames(t *testing.T) {
 	one := newTally()
 	one.frames, one.parts[feed] = 10, moments{30, 120}
@@ -370,9 +369,9 @@ func TestErrorsOfFrames(t *testing.T) {
 	}
 }
 
-// TestRepetitionsOfWhatIsNotListed: what the list of parts has no room for counts for its kind in each
-// repetition, but for rounding and for work, of which it is not known which it is.
-func TestRepetitionsOfWhatIsNotListed(t *testing.T) {
+// What does not fit into the list of parts counts for its kind in each repetition, except for
+// rounding and for work, whose kind is unknown.
+func TestRepetitionsOfUnlistedParts(t *testing.T) {
 	part := func(name, what string, ms ...float64) run.FramePart {
 		return run.FramePart{Name: name, What: what, RepetitionsMS: ms}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What makes cores slower than before.
+// When cores count as slower than before.
 const (
-	moreLittle  = 0.25 // by how much the share of running on little cores must have grown
+	moreLittle  = 0.25 // growth of the share of running on little cores
 	allLittle   = 0.9  // of running that must have been there, where nothing is known of before,
 	idleBig     = 0.25 // and big cores must have been busy at most, as the paper has it (section 2.3)
 	lessClock   = 0.85 // of the frequency before, below which it is lower
@@ -20,12 +20,12 @@ const (
 
 var subjectOfCores = map[string]string{LittleKind: "little cores", FrequencyKind: "processor frequency"}
 
-// coreFacts add up how frames ran on processors.
+// coreFacts sums how frames ran on processors.
 type coreFacts struct {
 	little, clock, bigBusy meanShare
 }
 
-// meanShare is a share's mean over the frames of which it is known.
+// meanShare is a share's mean over the frames for which it is known.
 type meanShare struct{ sum, frames float64 }
 
 func (m *meanShare) add(share *float64, frames int) {
@@ -37,7 +37,7 @@ func (m *meanShare) add(share *float64, frames int) {
 
 func (m *meanShare) join(o meanShare) { m.sum += o.sum; m.frames += o.frames }
 
-// value is -1 where nothing is known.
+// value is -1 where unknown.
 func (m meanShare) value() float64 {
 	if m.frames == 0 {
 		return -1
@@ -59,7 +59,7 @@ func (c *coreFacts) join(o coreFacts) {
 	c.bigBusy.join(o.bigBusy)
 }
 
-// coreShift is how frames ran on processors, now and before; -1 where that is not told.
+// coreShift is how frames ran on processors, now and before; -1 where unknown.
 type coreShift struct {
 	little, littleBefore float64
 	clock, clockBefore   float64
@@ -79,7 +79,7 @@ func (c comparison) coreShift() *coreShift {
 	return &coreShift{now.little.value(), before.little.value(), now.clock.value(), before.clock.value(), now.bigBusy.value()}
 }
 
-// kind is what made cores slower, "" for nothing.
+// kind returns what made cores slower, "" for nothing.
 func (s coreShift) kind() string {
 	switch {
 	case s.little >= 0 && s.littleBefore >= 0 && s.little-s.littleBefore >= moreLittle, s.littleBefore < 0 && s.little >= allLittle && s.bigBusy <= idleBig:
@@ -90,8 +90,7 @@ func (s coreShift) kind() string {
 	return ""
 }
 
-// withCores gives to slower cores what they made of work that did not change: as much
-// as all of it takes longer by.
+// withCores assigns to slower cores the common factor by which all work takes longer.
 func (c comparison) withCores(shifts []*shift, now, before tally) []*shift {
 	kind := c.coreShift().kind()
 	factor := commonFactor(now, before)
@@ -127,8 +126,8 @@ func (c comparison) withCores(shifts []*shift, now, before tally) []*shift {
 	return append(shifts, cores)
 }
 
-// commonFactor is by how much half of the work that was there before takes longer: what
-// one piece of it takes more does not move it.
+// commonFactor returns by how much half of the work that was there before takes longer: a single
+// longer piece does not affect it.
 func commonFactor(now, before tally) float64 {
 	type piece struct{ factor, weight float64 }
 	var all []piece

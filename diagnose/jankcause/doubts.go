@@ -5,7 +5,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// doubts are what to hold against a cause.
+// doubts returns reasons to doubt a cause.
 func (t teller) doubts(s suspect) []diagnose.Phrase {
 	var out []diagnose.Phrase
 	if t.alone() && t.head.ID != "" {
@@ -17,19 +17,19 @@ func (t teller) doubts(s suspect) []diagnose.Phrase {
 	if n := t.comparison.head.late.frames; t.alone() && n < fewLate {
 		out = append(out, say("Based on ", diagnose.Count(int(n), "late frame", "late frames"), ": treat it as a lead."))
 	}
-	if !t.alone() && s.sure == diagnose.Likely && s.views == nil && !t.runsOn(s.kind) && t.untold(s.kind) == nil {
+	if !t.alone() && s.sure == diagnose.Likely && s.views == nil && !t.runsOn(s.kind) && t.unknownWaker(s.kind) == nil {
 		out = append(out, t.tooFew())
 	}
 	if !t.alone() && s.sure == diagnose.Likely && t.runsOn(s.kind) {
 		out = append(out, say("Without a frame timeline (Android 12 and later) the time of one frame runs on into those that follow: it may have cost less."))
 	}
-	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.untold(s.kind) == nil {
+	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.unknownWaker(s.kind) == nil {
 		out = append(out, say("Chance may explain this difference: repetitions of one build vary as much."))
 	}
 	if s.kind == OverdrawKind {
 		out = append(out, say("Which views are opaque is taken from their kinds: look at them before you remove one."))
 	}
-	switch doubt := t.untold(s.kind); {
+	switch doubt := t.unknownWaker(s.kind); {
 	case doubt != nil:
 		out = append(out, doubt)
 	case s.kind == SleepKind:
@@ -48,7 +48,7 @@ func (t teller) tooFew() diagnose.Phrase {
 	return say(diagnose.Count(t.repetitions(), "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: n}, " are too few to rule out chance. Four of each build are enough.")
 }
 
-// wakers is what tells who woke threads, in the runs that are looked at.
+// wakers returns the source of who woke threads, in the runs considered.
 func (t teller) wakers() string {
 	if t.head.Frames == nil {
 		return ""
@@ -56,8 +56,8 @@ func (t teller) wakers() string {
 	return t.head.Frames.Wakers
 }
 
-// surely is how sure a cause can be, by what the record tells of who woke threads: a thread
-// that slept, woken by nobody knows whom, may have waited for anything.
+// surely limits how sure a cause can be, by the record's source of who woke threads: a thread that
+// slept, with an unknown waker, may have waited for anything.
 func (t teller) surely(sure diagnose.Sure, kind string) diagnose.Sure {
 	wakers := t.wakers()
 	switch {
@@ -70,9 +70,9 @@ func (t teller) surely(sure diagnose.Sure, kind string) diagnose.Sure {
 	return sure
 }
 
-// untold is what to hold against a cause by what the record tells of who woke threads, nil for
-// nothing.
-func (t teller) untold(kind string) diagnose.Phrase {
+// unknownWaker returns the doubt about a cause due to the record's source of who woke threads, nil
+// for none.
+func (t teller) unknownWaker(kind string) diagnose.Phrase {
 	switch wakers := t.wakers(); {
 	case kind != SleepKind:
 	case wakers == run.WakersNone:

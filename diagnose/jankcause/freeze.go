@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A single frame shows by itself what it waited for, where that is most of it.
+// A single frame shows what it waited for, where that is most of it.
 const (
 	frozenMS = 700.0 // from which on a frame is frozen ("Aging or Glitching?", section 1)
 	mostOf   = 0.5   // of a frame, or of all lost time, that has to be one thing
@@ -23,7 +23,7 @@ type freeze struct {
 	frames, repetitions, of int
 }
 
-// mainly is the kind of time that most of a frame is of, and how much; "" where none is.
+// mainly returns the kind of most of a frame's time, and how much; "" where there is none.
 func mainly(f run.LateFrame) (kind string, took float64) {
 	by := map[string]float64{}
 	for _, step := range f.Path {
@@ -41,8 +41,8 @@ func mainly(f run.LateFrame) (kind string, took float64) {
 	return kind, took
 }
 
-// freezes are what single frames show, by kind: frozen ones whose like no run before has,
-// and without runs before a late one that took most of all that late frames lost.
+// freezes returns what single frames show, by kind: frozen ones unlike any in runs before, and
+// without runs before a late one that took most of the time lost by late frames.
 func (c comparison) freezes() (out []freeze) {
 	for _, f := range c.worst {
 		if !c.telling(f) {
@@ -75,7 +75,7 @@ func (c comparison) freezes() (out []freeze) {
 	return out
 }
 
-// telling reports whether a frame says something by itself.
+// telling reports whether a frame is informative by itself.
 func (c comparison) telling(f run.LateFrame) bool {
 	if f.DurationMS >= frozenMS {
 		return true
@@ -84,13 +84,13 @@ func (c comparison) telling(f run.LateFrame) bool {
 	return c.alone() && f.DurationMS-usual >= mostOf*(late.took.sum-late.frames*usual)
 }
 
-// repetitions are those of the head that have frames of the event, 0 where that is not told.
+// repetitions returns how many repetitions of the head have frames of the event, 0 where unknown.
 func (c comparison) repetitions() int {
 	k, _, _ := c.head.seen().scatter(nil)
 	return int(k)
 }
 
-// withFreezes says of suspects that a frame shows them, and adds what only frames show.
+// withFreezes marks suspects that a frame shows, and adds what only frames show.
 func (c comparison) withFreezes(o outcome) []suspect {
 	out := o.suspects
 	for _, f := range c.freezes() {

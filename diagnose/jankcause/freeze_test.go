@@ -9,7 +9,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// lateOf is a late frame of a repetition that spends so many ms on each kind of step, in that order.
+// lateOf returns a late frame of a repetition that spends so many ms on each kind of step, in that
+// order.
 func lateOf(repetition int, steps ...run.PathStep) run.LateFrame {
 	f := run.LateFrame{Event: "scroll", Repetition: repetition}
 	for _, s := range steps {
@@ -22,9 +23,9 @@ func lateOf(repetition int, steps ...run.PathStep) run.LateFrame {
 
 func stepOf(kind string, ms float64) run.PathStep { return run.PathStep{Kind: kind, ToMS: ms} }
 
-// TestWhatAFrameMainlyIs: what most of a frame is of, if that is half of it: of two kinds that take
-// as long the first by name. Buffers and what is nobody's count for nothing.
-func TestWhatAFrameMainlyIs(t *testing.T) {
+// The kind of most of a frame's time, if that is at least half of it: of two equal kinds the first
+// by name. Buffers and unblamed time do not count.
+func TestMainly(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   run.LateFrame
 		kind string
@@ -45,8 +46,8 @@ func TestWhatAFrameMainlyIs(t *testing.T) {
 	}
 }
 
-// TestFreezes: frozen frames show what they mainly are, once a kind, with how many frames and
-// repetitions show the same, unless a frame of before froze by the same.
+// Frozen frames show their main kind, once per kind, with how many frames and repetitions show the
+// same, unless a frame before froze in the same way.
 func TestFreezes(t *testing.T) {
 	call, disk, mixed := lateOf(1, stepOf(run.WaitBinder, 800)), lateOf(2, stepOf(run.WaitIO, 900)), lateOf(1, stepOf(run.WaitIO, 300), stepOf(run.WaitBinder, 300), stepOf(run.WaitLock, 300))
 	again, short := lateOf(3, stepOf(run.WaitBinder, 700)), lateOf(4, stepOf(run.WaitBinder, 699))
@@ -72,9 +73,9 @@ func TestFreezes(t *testing.T) {
 	}
 }
 
-// TestFramesThatTellByThemselves: one that froze, and of a trace alone one that lost half of all that
-// late frames lost: 60 of 100 ms beyond the usual 10.
-func TestFramesThatTellByThemselves(t *testing.T) {
+// One that froze, and in a trace alone one that lost half of the time lost by late frames: 60 of
+// 100 ms beyond the usual 10.
+func TestTellingFrames(t *testing.T) {
 	late := newTally()
 	late.frames, late.took.sum = 3, 130
 	c := comparison{head: event{late: late, normal: tallyOf(10, map[blame]float64{feed: 10})}}
@@ -91,8 +92,8 @@ func TestFramesThatTellByThemselves(t *testing.T) {
 	}
 }
 
-// TestWhatWasLateOfEachEvent: without findings the late frames of each event are explained once.
-func TestWhatWasLateOfEachEvent(t *testing.T) {
+// Without findings the late frames of each event are explained once.
+func TestEveryEvent(t *testing.T) {
 	f := &run.Frames{Groups: []run.FrameGroup{
 		{Event: "a", Class: run.SlowFrames, Frames: 1}, {Event: "a", Class: run.FrozenFrames, Frames: 1}, {Event: "b", Class: run.NormalFrames, Frames: 9}, {Event: "c", Class: run.SlowFrames},
 		{Event: "d", Class: run.BufferedFrames, Frames: 1}, {Event: "e", Class: run.FrozenFrames, Frames: 2},
@@ -114,9 +115,9 @@ func TestFramesOfAnEvent(t *testing.T) {
 	}
 }
 
-// TestRunsBesideAHead: of runs before those of the head's version of Android come first, and of each
-// the newest; five at most, and not the head itself, unless neither has a name.
-func TestRunsBesideAHead(t *testing.T) {
+// Of runs before, those of the head's version of Android come first, and then the newest; five at
+// most, and not the head itself, unless neither has a name.
+func TestBeside(t *testing.T) {
 	made := func(id, sdk string, day int) run.Run {
 		return run.Run{ID: id, Context: map[string]string{"sdk": sdk}, Started: time.Unix(int64(day)*86400, 0), Frames: &run.Frames{}}
 	}
@@ -134,9 +135,9 @@ func TestRunsBesideAHead(t *testing.T) {
 	}
 }
 
-// TestFreezesOfWhatGrew: a frozen frame is seen to be of a suspect, or of what took longer though it
-// is none; what took no longer than before is no cause.
-func TestFreezesOfWhatGrew(t *testing.T) {
+// A frozen frame counts for a suspect, or for what took longer though it is none; what took no
+// longer than before is no cause.
+func TestFreezesOfSuspects(t *testing.T) {
 	c := comparison{head: event{late: tallyOf(1, map[blame]float64{feed: 800}), normal: newTally()}, base: []event{{late: newTally(), normal: newTally()}}, worst: []run.LateFrame{lateOf(1, stepOf(run.WaitBinder, 800))}}
 	grew := shift{kind: BinderKind, more: estimate{4, 9}, parts: []blame{feed}, growth: map[blame]float64{feed: 4}}
 	shrank := grew

@@ -26,55 +26,54 @@ const (
 	LayoutKind      = "render.layout"      //
 	DrawKind        = "render.draw"        // on the main and the render thread
 	WorkKind        = "render.work"        // in no such stage: inflating, binding, composing
-	SleepKind       = "render.sleep"       // waiting for what nothing tells
+	SleepKind       = "render.sleep"       // waiting for something unknown
 	BlockedKind     = "render.blocked"     // blocked in the kernel, not for I/O
 	// UnexplainedKind is no cause: it says that none is found, and why.
 	UnexplainedKind = "render.unexplained"
 )
 
-// bufferKind is no cause: whose fault it is that buffers were not given back is told by
-// what else took longer.
+// bufferKind is no cause: the work that took longer is blamed for buffers that were not returned.
 const bufferKind = "buffer"
 
-// blame is whom a part of a critical path belongs to.
+// blame is what a part of a critical path is blamed on.
 type blame struct {
 	kind    string // of a cause; "" where nobody is to blame
 	subject string
 }
 
-// method is a method as ART writes it of locks: "void a.B.c(int)(B.java:12)"
-// (art/runtime/monitor.cc, "monitor contention with owner"), the number of its line as "#".
+// method matches a method as ART writes it for locks: "void a.B.c(int)(B.java:12)"
+// (art/runtime/monitor.cc, "monitor contention with owner"), with its line number as "#".
 var method = regexp.MustCompile(` at \S+ ([\w.$<>]+)\([^()]*\)(\([^()]*\))?$`)
 
-// brief is a subject in words, "" where nothing tells; a method is its name.
+// brief returns a subject in words, "" where unknown; a method is its name.
 func (b blame) brief() string {
 	return method.ReplaceAllString(strings.TrimSpace(b.subject), " at $1")
 }
 
-// causeKind is all that is a kind's own: whom it blames, and how that is said.
+// causeKind has everything specific to a kind: what it blames, and its words.
 type causeKind struct {
 	name string
-	// code says that its subject is code that can be changed.
+	// code is set where its subject is code that can be changed.
 	code bool
-	// blames is whom a part of a critical path belongs to that is of the kind, false for others;
-	// nil where it is found by something else than paths.
+	// blames returns what a part of a critical path of this kind is blamed on, false for others;
+	// nil where the kind is not found by paths.
 	blames func(p run.FramePart) (subject string, ok bool)
-	// work says that it is the app's own, running: what a slower core makes longer.
+	// work is set for the app's own running work, which a slower core makes longer.
 	work bool
-	// draws says that it takes longer where more is drawn.
+	// draws is set where it takes longer if more is drawn.
 	draws bool
-	// apart says that each subject that has its part of the time is a cause of its own.
+	// apart is set where each subject with its part of the time is a cause of its own.
 	apart bool
-	// row names it in a table, before its subject; "" where that says all.
+	// row is its name in a table, before its subject; "" where the subject is enough.
 	row string
 	// title names the cause in a few words; nil: its name, and in what.
 	title func(subject diagnose.Part) diagnose.Phrase
-	// says is the clause that tells it; nil: somebody works longer in its subject.
+	// says is its clause; nil: its subject works longer.
 	says func(c clause) diagnose.Phrase
 }
 
-// kinds are all, those before others that go first where nothing tells which explains more.
-// A part of a path is the first one's that blames somebody for it.
+// kinds are all kinds, in the order that applies where it is unknown which explains more. The first
+// kind that blames somebody for a part of a path gets it.
 var kinds = []causeKind{
 	{
 		name: GCKind, title: bySubject, blames: collects,
@@ -143,7 +142,7 @@ var kinds = []causeKind{
 	{name: UnexplainedKind},
 }
 
-// firstRank is that of the first kind.
+// firstRank is the rank of the first kind.
 const firstRank = 20
 
 var _ = func() []string {
@@ -156,7 +155,7 @@ var _ = func() []string {
 	return diagnose.Register(all...)
 }()
 
-// causeKindOf is the kind of a name.
+// causeKindOf returns the kind of a name.
 func causeKindOf(name string) causeKind {
 	if i := slices.IndexFunc(kinds, func(k causeKind) bool { return k.name == name }); i >= 0 {
 		return kinds[i]
@@ -167,7 +166,7 @@ func causeKindOf(name string) causeKind {
 func isWork(name string) bool    { return causeKindOf(name).work }
 func drawsMore(name string) bool { return causeKindOf(name).draws }
 
-// blameOf is whom a part of a path belongs to: kind, stage and what of it tell.
+// blameOf returns what a part of a path is blamed on, by its kind, stage and detail.
 func blameOf(p run.FramePart) blame {
 	for _, k := range kinds {
 		if k.blames == nil {
@@ -180,25 +179,25 @@ func blameOf(p run.FramePart) blame {
 	return blame{}
 }
 
-// waits blames what a part that does so tells.
+// waits blames the detail of a part of that kind.
 func waits(does string) func(run.FramePart) (string, bool) {
 	return func(p run.FramePart) (string, bool) { return p.What, p.Name == does }
 }
 
-// inStages blames the slices that run in stages of a frame, but those that make views.
+// inStages blames the slices that run in stages of a frame, except those that make views.
 func inStages(stages ...string) func(run.FramePart) (string, bool) {
 	return func(p run.FramePart) (string, bool) {
 		return p.What, p.Name == run.WaitRunning && slices.Contains(stages, p.Stage) && !building.MatchString(p.What)
 	}
 }
 
-// drawsOnGPU blames the GPU for what runs in its stage, and for waits for it.
+// drawsOnGPU blames the GPU for its stage, and for waits for it.
 func drawsOnGPU(p run.FramePart) (string, bool) {
 	_, runs := inStages(run.StageGPU)(p)
 	return "GPU", runs || p.Name == run.WaitGPU
 }
 
-// composes blames SurfaceFlinger for what runs while it composes.
+// composes blames SurfaceFlinger for what runs during composition.
 func composes(p run.FramePart) (string, bool) {
 	_, runs := inStages(run.StageComposition)(p)
 	return displayProcess, runs
@@ -209,7 +208,7 @@ func composes(p run.FramePart) (string, bool) {
 // copying GC"; the thread is HeapTaskDaemon).
 var garbage = regexp.MustCompile(`(^|[ :])GC($|[ :])|HeapTaskDaemon|concurrent copying|mark compact|mark sweep|CollectorTransition`)
 
-// collects blames the collector for what its slices and its thread tell, and for waits for it.
+// collects blames the collector for its slices and its thread, and for waits for it.
 func collects(p run.FramePart) (string, bool) {
 	does := garbage.MatchString(p.What) && p.Name != run.WaitBinder && p.Name != run.WaitIO
 	return "garbage collection", does || p.Name == run.WaitGC
@@ -236,34 +235,33 @@ func lacksMemory(p run.FramePart) (string, bool) {
 	return "", false
 }
 
-// building are slices in which views are made rather than measured, wherever that
-// happens (LayoutInflater.java, RecyclerView's "RV …", Compose's "Recomposer:…",
-// "compose:…", "Compose:…").
+// building matches slices in which views are made rather than measured, wherever that happens
+// (LayoutInflater.java, RecyclerView's "RV …", Compose's "Recomposer:…", "compose:…", "Compose:…").
 var building = regexp.MustCompile(`^(inflate|RV |Recomposer:|[Cc]ompose:|AndroidOwner:|LazyLayout|lazy)`)
 
 const displayProcess = "surfaceflinger"
 
-// waitsForBuffers is of waits for them. Asking for one again and again is a part of waiting.
+// waitsForBuffers matches waits for buffers. Requesting one again and again is part of the wait.
 func waitsForBuffers(p run.FramePart) (string, bool) {
 	return displayProcess, p.Name == run.WaitBuffer || p.Name == run.WaitRunning && strings.HasPrefix(p.What, "dequeueBuffer")
 }
 
-// words are a title that says all.
+// words returns a constant title.
 func words(text string) func(diagnose.Part) diagnose.Phrase {
 	return func(diagnose.Part) diagnose.Phrase { return say(text) }
 }
 
-// bySubject is the title of what its subject names.
+// bySubject returns its subject as the title.
 func bySubject(subject diagnose.Part) diagnose.Phrase { return say(subject) }
 
-// clause is what a clause is made of.
+// clause has the parts of a clause.
 type clause struct {
 	of            suspect
 	who, more, in diagnose.Phrase // its thread, by how much longer, and when or what is behind it
 	subject       diagnose.Part
 }
 
-// works is the clause of who works longer.
+// works returns the clause for longer work.
 func (c clause) works() diagnose.Phrase {
 	switch {
 	case c.subject.Name == "":
@@ -274,10 +272,10 @@ func (c clause) works() diagnose.Phrase {
 	return say(c.who, " works ", c.more, " in ", c.subject, c.in)
 }
 
-// slowly is the clause of slower processors.
+// slowly returns the clause for slower processors.
 func slowly(c clause) diagnose.Phrase { return say(slower(c.of), "; work takes ", c.more) }
 
-// sleeps is the clause of a thread that another one woke, or a timer of its own.
+// sleeps returns the clause for a thread that another one woke, or its own timer.
 func sleeps(c clause) diagnose.Phrase {
 	if c.of.brief() == c.of.thread {
 		return say(c.who, " sleeps ", c.more, c.in)

@@ -10,14 +10,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// TestBlames: whom a part of a path belongs to, by what its thread did, the stage and the slice.
+// What a part of a path is blamed on, by what its thread did, the stage and the slice.
 func TestBlames(t *testing.T) {
 	for _, c := range []struct {
 		kind, stage, what string
 		want              blame
 	}{
 		{run.WaitBinder, run.StageDraw, "feed I::m", blame{BinderKind, "feed I::m"}},
-		{run.WaitBinder, run.StageDraw, "GC I::m", blame{BinderKind, "GC I::m"}}, // a name that says GC is no collector's
+		{run.WaitBinder, run.StageDraw, "GC I::m", blame{BinderKind, "GC I::m"}}, // a name with GC is not the collector's
 		{run.WaitIO, run.StageDraw, "HeapTaskDaemon", blame{IOKind, "HeapTaskDaemon"}},
 		{run.WaitLock, run.StageDraw, "db", blame{LockKind, "db"}},
 		{run.WaitLock, run.StageDraw, "HeapTaskDaemon", blame{GCKind, "garbage collection"}},
@@ -62,8 +62,8 @@ func TestBlames(t *testing.T) {
 	}
 }
 
-// TestEachKind: each has a title and a sentence of its own or those of work, and is found by the
-// paths of frames, but for those that something else finds.
+// Each kind has a title and a sentence of its own or those of work, and is found by the paths of
+// frames, unless something else finds it.
 func TestEachKind(t *testing.T) {
 	elsewhere := []string{OverdrawKind, LittleKind, FrequencyKind, UnexplainedKind}
 	for _, k := range kinds {
@@ -79,8 +79,7 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// TestTitlesOfCauses: a cause is named in a few words, and a subject that no name is known of by its
-// kind.
+// A cause is named in a few words, and a subject without a name by its kind.
 func TestTitlesOfCauses(t *testing.T) {
 	for want, b := range map[string]blame{
 		"waiting for feed": {BinderKind, "feed"}, "waiting for binder": {BinderKind, ""}, "waiting for storage": {IOKind, "ext4"}, "waiting for a lock of db": {LockKind, "db"},
@@ -123,7 +122,7 @@ func TestMemoryIsACause(t *testing.T) {
 	}
 }
 
-// TestUncountedNames: numbers in a name count threads of a pool, and "#" stands for them.
+// Numbers in a name count threads of a pool, and are replaced by "#".
 func TestUncountedNames(t *testing.T) {
 	for name, want := range map[string]string{"binder:1234_5": "binder:_", "pool-#-thread-09": "pool--thread-", "RenderThread": "RenderThread", "a/b:c": "a/b:c"} {
 		if got := uncounted(name); got != want {
@@ -132,8 +131,8 @@ func TestUncountedNames(t *testing.T) {
 	}
 }
 
-// TestRootsOfWaits: a wait's root is what whoever was waited for did for half of it or more, by the
-// late frames of the event that wait for the same.
+// A wait's root is what the lock owner or peer did for half of it or more, by the late frames of
+// the event that wait for the same.
 func TestRootsOfWaits(t *testing.T) {
 	wait := func(event, kind, what, does string, ms float64) run.LateFrame {
 		return run.LateFrame{Event: event, Path: []run.PathStep{{Kind: kind, What: what, Thread: "db", Does: does, ToMS: ms}}}
@@ -163,9 +162,8 @@ func TestRootsOfWaits(t *testing.T) {
 	}
 }
 
-// TestWhatIsComparedWith: the basis names earlier runs, or the base build of the same session or of
-// rounds recorded for it.
-func TestWhatIsComparedWith(t *testing.T) {
+// The basis names earlier runs, or the base build of the same session or of rounds recorded for it.
+func TestCompared(t *testing.T) {
 	with := func(r *run.Run, repetitions int) teller {
 		t := teller{head: run.Run{Session: "night"}}
 		if r != nil {
@@ -199,9 +197,9 @@ func TestWhatIsComparedWith(t *testing.T) {
 	}
 }
 
-// TestLeftW: what causes explain is taken from all that was lost, but overdraw that is only
-// possible, which is drawing's; less than nothing is not left.
-func TestLeftW(t *testing.T) {
+// The part that causes explain is subtracted from all that was lost, except overdraw that is only
+// possible, which is part of drawing; the rest is not negative.
+func TestLeft(t *testing.T) {
 	of := func(kind string, sure diagnose.Sure, share float64) suspect {
 		return suspect{blame: blame{kind: kind}, sure: sure, share: share}
 	}
@@ -218,8 +216,8 @@ func TestLeftW(t *testing.T) {
 	}
 }
 
-// TestRootsInWords: what is behind a wait is told of whoever is waited for itself, or of another one
-// behind it; of a process that is called further it is that it is waited for.
+// What is behind a wait is described for the owner itself, or for another thread behind it; for a
+// process that is called further it is the wait for that.
 func TestRootsInWords(t *testing.T) {
 	for _, c := range []struct {
 		of   root

@@ -1,17 +1,16 @@
-// Package jankcause says what the frames of an event waited for, or what they were busy
-// with, where an event renders worse than before.
+// Package jankcause explains what the frames of an event waited for, or were busy with, where an
+// event renders worse than before.
 //
-// It owns what is held against what, which part of lost time belongs to which cause, and
-// what is said of it: causes of the family "render". What happened in a frame is read
-// elsewhere (trace/perfetto/rendering); whether an event got worse is the gate's to say.
-// It looks at records alone, so that a verdict is explained the same on every day.
+// It owns what is compared with what, which part of lost time belongs to which cause, and its
+// words: causes of the family "render". Package trace/perfetto/rendering reads what happened in a
+// frame; the gate decides whether an event got worse. It only uses records, so that the explanation
+// of a verdict never changes.
 //
-// It takes a stand on the rule of "Aging or Glitching?" (section 2.3), by which a share of
-// the critical path that is larger than in normal frames is abnormal. Where runs from
-// before are known, all frames are held against theirs, not late ones against normal ones:
-// what varies most from frame to frame is in late ones whatever has changed. Time counts,
-// not only its share, so that a cause is not hidden by another one. And nothing is
-// named that chance or a warmer phone could have made.
+// It departs from the rule of "Aging or Glitching?" (section 2.3), by which a share of the critical
+// path that is larger than in normal frames is abnormal. Where there are runs from before, all
+// frames are compared with theirs, and not late ones with normal ones: what varies most from frame
+// to frame is in late ones whatever has changed. Time counts, not only its share, so that one cause
+// does not hide another. And nothing is named that chance or a warmer phone could have caused.
 package jankcause
 
 import (
@@ -24,12 +23,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Family is what they have in common.
+// Family is the family of these kinds.
 var Family = diagnose.Family{Name: "render", Title: "What the frames waited for", Label: "Frames", Line: "Cause of slow frames", Has: "frames explained"}
 
-// Limits on what is explained of one run.
+// Limits on the explanations of one run.
 const (
-	maxBase     = 5  // runs that a head is held against
+	maxBase     = 5  // runs that a head is compared with
 	maxFindings = 12 // that are explained
 	maxEach     = 4  // causes of one finding
 )
@@ -37,13 +36,13 @@ const (
 // frameTimeline is run.Frames.Source of traces of Android 12 and later.
 const frameTimeline = "frametimeline"
 
-// lateMetric is what a cause is said to explain where nothing was flagged.
+// lateMetric is the explained metric where nothing was flagged.
 const lateMetric = "frames.late"
 
-// Explain says what explains the findings of a run on frames, held against those of the
-// runs before that are like it, the most telling cause of each finding first. With
-// neither findings nor runs before, as of a trace alone, it explains the late frames of
-// each event by the event's normal ones. There are none where nothing stands out.
+// Explain explains the findings of a run on frames by comparing with similar runs before, the main
+// cause of each finding first. With neither findings nor runs before, such as for a trace alone, it
+// compares the late frames of each event with the event's normal ones. It returns nothing where
+// nothing stands out.
 func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.Cause {
 	if head.Frames == nil {
 		return nil
@@ -61,7 +60,7 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 		}
 		event := recorded(head.Frames, f.Event)
 		causes := of(head, base, f, event)
-		if explained[event] { // the same again, of another number of the same frames
+		if explained[event] { // already explained, for another number of the same frames
 			for i := range causes {
 				causes[i].Tables, causes[i].Picture = nil, nil
 			}
@@ -73,7 +72,7 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 	return out
 }
 
-// everyEvent are findings for the events that have late frames.
+// everyEvent returns findings for the events with late frames.
 func everyEvent(f *run.Frames) []diagnose.Finding {
 	var out []diagnose.Finding
 	for _, g := range f.Groups {
@@ -87,8 +86,8 @@ func everyEvent(f *run.Frames) []diagnose.Finding {
 
 func isLate(class string) bool { return class == run.SlowFrames || class == run.FrozenFrames }
 
-// recorded is the event of a finding as the record has it, which has all occurrences of one
-// name together: "tap" for "tap#2" (run.EventNames).
+// recorded returns the event of a finding as in the record, which combines all occurrences of one
+// name: "tap" for "tap#2" (run.EventNames).
 func recorded(f *run.Frames, event string) string {
 	at := strings.LastIndexByte(event, '#')
 	if at <= 0 || slices.ContainsFunc(f.Groups, func(g run.FrameGroup) bool { return g.Event == event }) {
@@ -97,12 +96,12 @@ func recorded(f *run.Frames, event string) string {
 	return event[:at]
 }
 
-// of are the causes of one finding, whose event the record has by that name, or one entry that
+// of returns the causes of one finding, whose event has that name in the record, or one entry that
 // says why there is none.
 func of(head run.Run, base []run.Run, f diagnose.Finding, event string) []diagnose.Cause {
 	c := comparison{event: event, timeline: head.Frames.Source == frameTimeline, head: tallied(head.Frames, event), worst: pathsOf(head.Frames.Worst, event)}
 	for _, b := range base {
-		if p := tallied(b.Frames, event); p.told() {
+		if p := tallied(b.Frames, event); p.hasPaths() {
 			c.base = append(c.base, p)
 			c.frozen = append(c.frozen, frozen(pathsOf(b.Frames.Worst, event))...)
 		}
@@ -126,7 +125,7 @@ func of(head run.Run, base []run.Run, f diagnose.Finding, event string) []diagno
 	return out
 }
 
-// pathsOf are the frames of an event, "" for all, of which the path is known.
+// pathsOf returns the frames of an event, "" for all, with a known path.
 func pathsOf(all []run.LateFrame, event string) (out []run.LateFrame) {
 	for _, f := range all {
 		if (event == "" || f.Event == event) && len(f.Path) > 0 {
@@ -136,7 +135,7 @@ func pathsOf(all []run.LateFrame, event string) (out []run.LateFrame) {
 	return out
 }
 
-// frozen are those frames that froze.
+// frozen returns those frames that froze.
 func frozen(all []run.LateFrame) (out []run.LateFrame) {
 	for _, f := range all {
 		if f.DurationMS >= frozenMS {
@@ -146,8 +145,8 @@ func frozen(all []run.LateFrame) (out []run.LateFrame) {
 	return out
 }
 
-// beside are the runs before that the head's frames can be held against: of the same
-// app, scenario and device, read from the same kind of source, the newest first.
+// beside returns the runs before that the head's frames can be compared with: of the same app,
+// scenario and device, from the same kind of source, newest first.
 func beside(head run.Run, candidates []run.Run) []run.Run {
 	like := slices.DeleteFunc(slices.Clone(candidates), func(r run.Run) bool { return !alike(head, r) })
 	slices.SortStableFunc(like, func(a, b run.Run) int {

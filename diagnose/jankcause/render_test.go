@@ -16,15 +16,15 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 )
 
-// world is how the frames of a made-up app come about.
+// world describes the frames of a made-up app.
 type world struct {
 	frames  int                                       // of each of the repetitions
 	extra   func(n int, steps *[]rendering.Step)      // what is wrong with frame n
-	in      func(rep, n int, steps *[]rendering.Step) // the same of a frame of a repetition
+	in      func(rep, n int, steps *[]rendering.Step) // the same for a frame of a repetition
 	cores   func(n int) rendering.Cores               // how it ran
-	hidden  func(n int, f *rendering.Frame) string    // another class of it, "" for the one that its time makes
+	hidden  func(n int, f *rendering.Frame) string    // another class of it, "" for the one that follows from its time
 	reps    int
-	pace    float64 // by which all of the app's own work takes longer
+	pace    float64 // factor of all of the app's own work
 	session float64 // the spread of sessions
 	waits   float64 // ms that ordinary frames wait, of each kind
 }
@@ -35,7 +35,7 @@ func step(ms float64, stage, kind, what string) rendering.Step {
 	return rendering.Step{To: time.Duration(ms * 1e6), Doing: &rendering.Doing{Thread: "main", PID: 7, Stage: stage, Kind: kind, Does: kind, What: what}}
 }
 
-// record is a run of that world: frames of 8 ms or so, with a deadline of 16.7.
+// record returns a run of that world: frames of 8 ms or so, with a deadline of 16.7.
 func (w world) record(id string, seed uint64) run.Run {
 	r := rand.New(rand.NewPCG(seed, 1))
 	pace := w.pace * math.Exp(w.session*r.NormFloat64())
@@ -89,12 +89,12 @@ func (w world) record(id string, seed uint64) run.Run {
 	return run.Run{ID: id, App: run.App{Package: "com.example.mail"}, Scenario: "read", Status: run.Complete, Started: time.Unix(int64(seed), 0), Frames: c.Frames()}
 }
 
-// explained are the causes that Explain names: what says that there is none is not one.
+// explained returns the causes that Explain names, without the entry that there is none.
 func explained(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.Cause {
 	return slices.DeleteFunc(Explain(head, base, found), func(c diagnose.Cause) bool { return c.Kind == UnexplainedKind })
 }
 
-// every adds a step to each so many frames.
+// every adds a step to every n-th frame.
 func every(n int, s rendering.Step) func(int, *[]rendering.Step) {
 	return func(i int, steps *[]rendering.Step) {
 		if i%n == 0 {
@@ -105,7 +105,7 @@ func every(n int, s rendering.Step) func(int, *[]rendering.Step) {
 
 var flagged = []diagnose.Finding{{Event: "scroll", Metric: "frames.slow", Direction: gate.ToRegression}}
 
-// past are runs of before.
+// past returns runs from before.
 func past(w world, n int, seed uint64) []run.Run {
 	var out []run.Run
 	for i := range n {
@@ -114,7 +114,7 @@ func past(w world, n int, seed uint64) []run.Run {
 	return out
 }
 
-func TestWhatFramesWaitForIsNamedFirst(t *testing.T) {
+func TestMainWaitIsNamedFirst(t *testing.T) {
 	before := past(ordinary(), 2, 10)
 	for name, c := range map[string]struct {
 		extra   func(int, *[]rendering.Step)
@@ -179,8 +179,8 @@ func brief(causes []diagnose.Cause) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// Sessions differ, and frames do: that is no cause.
-func TestNothingIsNamedWhereNothingChanged(t *testing.T) {
+// Sessions differ, and so do frames: that is no cause.
+func TestNoCauseWithoutChange(t *testing.T) {
 	named, all := 0, 60
 	for i := range all {
 		seed := uint64(1000 + 10*i)
@@ -196,9 +196,9 @@ func TestNothingIsNamedWhereNothingChanged(t *testing.T) {
 	}
 }
 
-// Real apps have many slices, of which a record lists those that took most: which of some that
-// take as long is listed differs from run to run.
-func TestNothingIsNamedOfManySlices(t *testing.T) {
+// Real apps have many slices, of which a record lists the longest: which of several equal ones is
+// listed differs from run to run.
+func TestNoCauseAmongManySlices(t *testing.T) {
 	with := func(longer int) world { // every other part takes 2 % longer in some sessions
 		w := ordinary()
 		w.frames = 60
@@ -225,7 +225,7 @@ func TestNothingIsNamedOfManySlices(t *testing.T) {
 	}
 }
 
-// ran is how a frame ran on processors.
+// ran returns how a frame ran on processors.
 func ran(little, littleBusy, bigBusy, frequency float64) func(int) rendering.Cores {
 	return func(int) rendering.Cores {
 		return rendering.Cores{Little: little, LittleBusy: littleBusy, BigBusy: bigBusy, Frequency: frequency}
@@ -233,7 +233,7 @@ func ran(little, littleBusy, bigBusy, frequency float64) func(int) rendering.Cor
 }
 
 // All work takes longer, and no piece of it is to blame.
-func TestSlowerCoresAreNamedAndNoWork(t *testing.T) {
+func TestSlowerCoresAreNamedInsteadOfWork(t *testing.T) {
 	fast := ordinary()
 	fast.cores = ran(0.1, 0.3, 0.4, 0.9)
 	untold := ordinary()
@@ -266,8 +266,8 @@ func TestSlowerCoresAreNamedAndNoWork(t *testing.T) {
 	}
 }
 
-// What one piece of work takes more is not the cores', though they are slower too.
-func TestWorkBesideSlowerCores(t *testing.T) {
+// What one piece of work takes longer is not due to the cores, though they are slower too.
+func TestWorkAndSlowerCores(t *testing.T) {
 	fast, slow := ordinary(), ordinary()
 	fast.cores, slow.cores = ran(0.1, 0.3, 0.4, 0.9), ran(0.1, 0.3, 0.4, 0.6)
 	fast.session, slow.session = 0, 0
@@ -284,9 +284,9 @@ func TestWorkBesideSlowerCores(t *testing.T) {
 	}
 }
 
-// The paper's false positives (section 2.3): a frame that was late by time, and that nobody
-// saw, since a buffer was ready.
-func TestFramesThatNobodySawAreNoCause(t *testing.T) {
+// The paper's false positives (section 2.3): a frame that was late by time, and that nobody saw,
+// since a buffer was ready.
+func TestUnseenFramesAreNoCause(t *testing.T) {
 	w := ordinary()
 	hidden := func(n int, f *rendering.Frame) string {
 		if n%4 == 1 {
@@ -317,7 +317,7 @@ func TestFramesThatNobodySawAreNoCause(t *testing.T) {
 }
 
 // Once frames are behind, each waits for a buffer: that is no cause.
-func TestWaitingForBuffersAloneIsNoCause(t *testing.T) {
+func TestBufferWaitsAreNoCause(t *testing.T) {
 	w := ordinary()
 	w.extra = every(2, step(20, run.StageRender, run.WaitBuffer, "SurfaceFlinger"))
 	if got := explained(w.record("head", 99), past(ordinary(), 2, 10), flagged); len(got) > 0 {
@@ -325,9 +325,9 @@ func TestWaitingForBuffersAloneIsNoCause(t *testing.T) {
 	}
 }
 
-// A cause is of late frames: what is next to nothing of them, and of all that frames lost,
-// explains none of it, whatever else is nobody's.
-func TestNextToNothingIsNoCause(t *testing.T) {
+// A cause is one of late frames: a negligible part of them, and of the lost time, explains nothing,
+// whatever else is unblamed.
+func TestNegligibleTimeIsNoCause(t *testing.T) {
 	for name, c := range map[string]struct {
 		ms    float64 // of a call, in each frame
 		least float64
@@ -349,14 +349,14 @@ func TestNextToNothingIsNoCause(t *testing.T) {
 			}
 			continue
 		}
-		// 26 of 30 ms by which a frame takes longer in the mean are nobody's.
+		// 26 of 30 ms by which a frame takes longer on average are unblamed.
 		if len(got) != 1 || got[0].Kind != BinderKind || *got[0].Explains.Share < 0.1 || *got[0].Explains.Share > 0.2 {
 			t.Errorf("%s: %s", name, brief(got))
 		}
 	}
 }
 
-// Two calls that both cost are two causes, and their parts are of the whole.
+// Two calls that both take time are two causes, and their parts are of the whole.
 func TestTwoCallsAreTwoCauses(t *testing.T) {
 	w := ordinary()
 	w.extra = func(n int, steps *[]rendering.Step) {
@@ -378,14 +378,14 @@ func TestTwoCallsAreTwoCauses(t *testing.T) {
 			t.Errorf("%d: share %g from %g to %g, %s", i, *e.Share, *e.ShareLow, *e.ShareHigh, e.Sure)
 		}
 	}
-	// Of another number of the same frames the first cause is enough.
+	// For another number of the same frames the first cause is enough.
 	again := append(flagged, diagnose.Finding{Event: "scroll", Metric: "frames.duration_ms", Direction: gate.ToRegression})
 	if got := explained(head, before, again); len(got) != 3 || got[2].Metric != "frames.duration_ms" || got[2].Subject.Name != "feed IFeed::query" {
 		t.Errorf("of two numbers: %s", brief(got))
 	}
 }
 
-// plain is a phrase in one string, numbers as they are.
+// plain returns a phrase in one string, numbers as they are.
 func plain(p diagnose.Phrase) string {
 	var b strings.Builder
 	for _, part := range p {
@@ -400,7 +400,7 @@ func plain(p diagnose.Phrase) string {
 	return b.String()
 }
 
-func TestASentenceSaysWhoWaitsForWhom(t *testing.T) {
+func TestSentenceNamesWaiterAndOwner(t *testing.T) {
 	w := ordinary()
 	w.extra = every(8, step(24, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
 	got := explained(w.record("head", 3), past(ordinary(), 2, 40), flagged)
@@ -425,7 +425,7 @@ func TestASentenceSaysWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
-func TestWhatIsExplained(t *testing.T) {
+func TestExplain(t *testing.T) {
 	w := ordinary()
 	w.extra = every(8, step(24, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
 	head := w.record("head", 3)
@@ -479,8 +479,8 @@ func TestWhatIsExplained(t *testing.T) {
 	}
 }
 
-// Drawing what nobody sees explains that drawing takes longer, and nothing else.
-func TestDrawingForNobody(t *testing.T) {
+// Drawing what nobody sees only explains that drawing takes longer.
+func TestOverdraw(t *testing.T) {
 	views := func(overdraw, area float64) []run.Views {
 		return []run.Views{{Event: "scroll", Count: 40, Depth: 9, Overdraw: overdraw, Hidden: []run.HiddenView{{Class: "com.example.Card", ID: "id/card", CoveredBy: "com.example.List", AreaShare: area}}}}
 	}
@@ -522,7 +522,7 @@ func TestDrawingForNobody(t *testing.T) {
 	}
 }
 
-// Whatever a record says, its causes are within the limits of what is saved.
+// Whatever the record, its causes are within the limits of what is saved.
 func FuzzExplain(f *testing.F) {
 	w := ordinary()
 	w.frames = 12
@@ -552,9 +552,9 @@ func FuzzExplain(f *testing.F) {
 	})
 }
 
-// A thread that slept may have waited for anything where nothing tells who woke it: such a
-// cause is never clear, and says so.
-func TestASleepWhoseWakerIsUnknownIsNeverClear(t *testing.T) {
+// A thread that slept may have waited for anything where its waker is unknown: such a cause is
+// never clear, and says so.
+func TestSleepWithUnknownWakerIsNeverClear(t *testing.T) {
 	before := past(ordinary(), 2, 10)
 	w := ordinary()
 	w.extra = every(4, step(20, run.StageInput, run.WaitSleep, ""))

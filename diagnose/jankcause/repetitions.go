@@ -7,34 +7,34 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// estimate is a difference of means, in ms per frame, and its error: so wide that three of
-// it are as unlikely by chance as three standard errors of a normal distribution.
+// estimate is a difference of means, in ms per frame, and its error, scaled so that three of it are
+// as unlikely by chance as three standard errors of a normal distribution.
 type estimate struct{ mean, err float64 }
 
-// What repeats is the repetition: the frames of one are like each other, whatever the
-// build is, and a cause may strike once in each. Repetitions of one session are alike too.
+// The unit of repetition is the repetition: the frames of one are similar, whatever the build, and
+// a cause may strike once in each. Repetitions of one session are similar too.
 const (
 	drifted = 0.05 // of its mean, by which any time may differ from session to session
-	// byChance is how likely it may be that the head's repetitions are those with the
-	// longest times though nothing changed, for anything to be clear: one of all ways to
-	// choose as many of both builds'. Four compared with four, or three with six of two runs,
-	// are enough, and three compared with three are not.
+	// byChance is the largest chance, for anything to be clear, that the head's repetitions are
+	// those with the longest times though nothing changed: one of all ways to choose as many of
+	// both builds'. Four compared with four, or three with six of two runs, are enough, and three
+	// compared with three are not.
 	byChance = 0.02
-	// leastFreedom is how many degrees of freedom repetitions need to say how much they vary.
+	// leastFreedom is the least number of degrees of freedom that shows how much repetitions vary.
 	leastFreedom = 4
-	// alike2 is by how much the likeness of frames widens a variance, where repetitions are
-	// too few and frames are all that there is.
+	// alike2 is how much the similarity of frames widens a variance, where there are too few
+	// repetitions and only frames.
 	alike2 = 2.0
 )
 
-// repetition is what frames took in one: how many there were, and ms of each blame.
+// repetition is the time of frames in one: how many there were, and ms of each blame.
 type repetition struct {
 	place  int
 	frames float64
 	parts  map[blame]float64
 }
 
-// addRepetitions takes up what the group's frames took in each repetition.
+// addRepetitions adds the times of the group's frames in each repetition.
 func (t *tally) addRepetitions(g run.FrameGroup) {
 	var all []repetition
 	for i, n := range g.Repetitions {
@@ -46,7 +46,7 @@ func (t *tally) addRepetitions(g run.FrameGroup) {
 				r.parts[blameOf(p)] += ms
 			}
 		}
-		for _, w := range g.Waits { // what the list of parts has no room for
+		for _, w := range g.Waits { // what does not fit into the list of parts
 			if rest := ithOf(w.RepetitionsMS, i) - listed[w.Name]; rest > rounding*r.frames && len(g.Path) > 0 && w.Name != run.WaitRunning {
 				r.parts[blameOf(run.FramePart{Name: w.Name})] += rest
 			}
@@ -59,7 +59,7 @@ func (t *tally) addRepetitions(g run.FrameGroup) {
 	t.runs[0] = joined(append(t.runs[0], all...))
 }
 
-// ithOf is the i-th of a list that may be shorter.
+// ithOf returns the i-th of a list that may be shorter.
 func ithOf(list []float64, i int) float64 {
 	if i >= len(list) {
 		return 0
@@ -67,7 +67,7 @@ func ithOf(list []float64, i int) float64 {
 	return list[i]
 }
 
-// joined puts together what is of the same repetition of a run.
+// joined combines what is of the same repetition of a run.
 func joined(all []repetition) (out []repetition) {
 	for _, r := range all {
 		for len(out) <= r.place {
@@ -82,8 +82,8 @@ func joined(all []repetition) (out []repetition) {
 	return out
 }
 
-// scatter is how far the repetitions of runs lie from their run's mean: how many there are
-// of how many runs, and the sum of squares, in ms per frame.
+// scatter returns how far the repetitions of runs lie from their run's mean: how many there are of
+// how many runs, and the sum of squares, in ms per frame.
 func (t tally) scatter(all []blame) (repetitions, runs, squares float64) {
 	for _, list := range t.runs {
 		frames, ms := 0.0, 0.0
@@ -112,22 +112,21 @@ func (t tally) scatter(all []blame) (repetitions, runs, squares float64) {
 	return repetitions, runs, squares
 }
 
-// repeats reports whether the repetitions of both are known, and enough to say how much they
-// vary.
+// repeats reports whether the repetitions of both are known, and enough to show how much they vary.
 func (t tally) repeats(before tally) bool {
 	k, _, _ := t.scatter(nil)
 	m, runs, _ := before.scatter(nil)
 	return len(t.runs) == 1 && k > 1 && m > 0 && int(runs) == len(before.runs) && k+m-1-runs >= leastFreedom
 }
 
-// settles reports whether they are enough for chance to be told from a change.
+// settles reports whether they are enough to separate a change from chance.
 func (t tally) settles(before tally) bool {
 	k, _, _ := t.scatter(nil)
 	m, _, _ := before.scatter(nil)
 	return t.repeats(before) && waysToChoose(k, k+m) >= 1/byChance
 }
 
-// waysToChoose is how many ways there are to choose k of n.
+// waysToChoose returns how many ways there are to choose k of n.
 func waysToChoose(k, n float64) float64 {
 	ways := 1.0
 	for i := 1.0; i <= k; i++ {
@@ -136,8 +135,8 @@ func waysToChoose(k, n float64) float64 {
 	return ways
 }
 
-// change is by how much more ms per frame now has of the blames than before. Its error is
-// of the repetitions of both builds, and of the frames where they are too few.
+// change returns how many more ms per frame now has of the blames than before. Its error comes from
+// the repetitions of both builds, and from the frames where there are too few.
 func (now tally) change(before tally, all []blame) estimate {
 	a, b := now.of(all), before.of(all)
 	out := estimate{a.mean - b.mean, math.Hypot(a.err, b.err)}
@@ -151,14 +150,14 @@ func (now tally) change(before tally, all []blame) estimate {
 	return out
 }
 
-// wider is by how much farther Student's distribution reaches than the normal one where the
-// latter reaches three standard errors.
+// wider returns how much farther Student's distribution reaches than the normal one at three
+// standard errors.
 func wider(freedom float64) float64 {
 	const tail = 0.00135 // of a normal distribution beyond three standard errors
 	return stat.Moments{SD: 1, N: math.Inf(1), DF: freedom}.Reach(tail) / 3
 }
 
-// of estimates ms per frame of several blames together, by the frames alone.
+// of estimates ms per frame of several blames together, from the frames alone.
 func (t tally) of(all []blame) estimate {
 	n := max(t.frames, 1)
 	var mean, variance float64

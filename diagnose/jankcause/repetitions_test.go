@@ -23,9 +23,9 @@ func once(s rendering.Step, in func(rep int) bool) func(int, int, *[]rendering.S
 
 func always(int) bool { return true }
 
-// What strikes once in each repetition is the cause, though one frame of hundreds has it, and
-// stands before what explains little.
-func TestWhatStrikesOnceInEachRepetitionIsNamed(t *testing.T) {
+// A call that strikes once in each repetition is the cause, though only one frame of hundreds has
+// it, and comes before minor ones.
+func TestCauseOncePerRepetition(t *testing.T) {
 	for name, step := range map[string]rendering.Step{
 		BinderKind: step(300, run.StageAnimation, run.WaitBinder, "feed IFeed::query"),
 		IOKind:     step(120, run.StageInput, run.WaitIO, "f2fs_sync_file"),
@@ -41,16 +41,16 @@ func TestWhatStrikesOnceInEachRepetitionIsNamed(t *testing.T) {
 			t.Errorf("%s: %s", name, brief(got))
 			continue
 		}
-		// Once in each repetition: the sentence says what a repetition takes more.
+		// Once in each repetition: the sentence has the time per repetition.
 		if s := plain(got[0].Sentence); !strings.Contains(s, " ms more per repetition") {
 			t.Errorf("%s: %s", name, s)
 		}
 	}
 }
 
-// An event that occurs again is explained by the frames of all its occurrences, which a record
-// has under one name; an event that is called so itself by its own.
-func TestAnEventThatOccursAgainIsExplained(t *testing.T) {
+// An event that occurs again is explained by the frames of all its occurrences, which have one name
+// in a record; an event with that name of its own by its own.
+func TestRepeatedEvent(t *testing.T) {
 	w := ordinary()
 	w.frames, w.in = 60, once(step(300, run.StageAnimation, run.WaitBinder, "feed IFeed::query"), always)
 	before := ordinary()
@@ -69,8 +69,8 @@ func TestAnEventThatOccursAgainIsExplained(t *testing.T) {
 	}
 }
 
-// One of several repetitions that is unlike the others is chance, however long it took.
-func TestWhatStrikesInOneRepetitionIsNotClear(t *testing.T) {
+// One of several repetitions that differs from the others is chance, however long it took.
+func TestCauseInOneRepetitionIsNotClear(t *testing.T) {
 	w := ordinary()
 	w.frames, w.reps = 60, 5
 	w.in = once(step(300, run.StageAnimation, run.WaitBinder, "feed IFeed::query"), func(rep int) bool { return rep == 2 })
@@ -83,10 +83,10 @@ func TestWhatStrikesInOneRepetitionIsNotClear(t *testing.T) {
 	}
 }
 
-// Repetitions say how much they vary from four degrees of freedom on, and settle something where
+// Repetitions show how much they vary from four degrees of freedom on, and settle a cause where
 // there are so many ways to choose as many as the head has that chance makes them the longest in
 // one of fifty.
-func TestHowManyRepetitionsTellSomething(t *testing.T) {
+func TestSettles(t *testing.T) {
 	run := func(repetitions int) []repetition {
 		var out []repetition
 		for i := range repetitions {
@@ -116,9 +116,9 @@ func TestHowManyRepetitionsTellSomething(t *testing.T) {
 	}
 }
 
-// Three rounds of both builds name a call that strikes once in each, and are too few for it to
-// be clear; four are not. What is said of it names the base build, and when it was recorded.
-func TestRoundsOfBothBuildsNameWhatStrikesOnce(t *testing.T) {
+// Three rounds of both builds name a call that strikes once in each, and are too few for it to be
+// clear; four are not. The sentence names the base build, and when it was recorded.
+func TestRoundsNameCauseOncePerRepetition(t *testing.T) {
 	for rounds, sure := range map[int]diagnose.Sure{3: diagnose.Likely, 4: diagnose.Clear} {
 		w, before := ordinary(), ordinary()
 		w.frames, w.reps, before.frames, before.reps = 60, rounds, 60, rounds
@@ -141,7 +141,7 @@ func TestRoundsOfBothBuildsNameWhatStrikesOnce(t *testing.T) {
 
 // Student's distribution with 8 degrees of freedom leaves 0.00135 beyond 4.28 (its tables
 // have 0.001 beyond 4.501 and 0.0025 beyond 3.833).
-func TestTheErrorOfAChange(t *testing.T) {
+func TestErrorOfChange(t *testing.T) {
 	b := blame{BinderKind, "feed"}
 	of := func(runs ...[]float64) tally {
 		out := newTally()
@@ -168,8 +168,8 @@ func TestTheErrorOfAChange(t *testing.T) {
 	}
 }
 
-// What explains most stands first, though it is less sure than what explains little.
-func TestWhatExplainsMostStandsBeforeWhatIsSure(t *testing.T) {
+// What explains most comes first, though it is less sure than minor ones.
+func TestMainCauseComesBeforeSurerOnes(t *testing.T) {
 	w := ordinary()
 	w.frames = 60
 	w.extra = every(1, step(1.5, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
@@ -185,9 +185,9 @@ func TestWhatExplainsMostStandsBeforeWhatIsSure(t *testing.T) {
 	}
 }
 
-// A frozen frame shows what it waited for: no count of frames is needed, and none that runs
-// before had too is a cause.
-func TestAFrozenFrameIsSeen(t *testing.T) {
+// A frozen frame shows what it waited for: no count of frames is needed, and one that runs before
+// had too is no cause.
+func TestFrozenFrameShowsItsCause(t *testing.T) {
 	w := ordinary()
 	w.frames, w.in = 40, once(step(1200, run.StageAnimation, run.WaitBinder, "feed IFeed::query"), func(rep int) bool { return rep != 2 })
 	before := ordinary()
@@ -211,8 +211,8 @@ func TestAFrozenFrameIsSeen(t *testing.T) {
 	}
 }
 
-// In a trace alone one late frame that took most of what all lost says what it was.
-func TestALoneLateFrameIsSeen(t *testing.T) {
+// In a trace alone one late frame that took most of the lost time shows what it was.
+func TestSingleLateFrameShowsItsCause(t *testing.T) {
 	w := ordinary()
 	w.frames, w.reps, w.in = 40, 1, once(step(240, run.StageLayout, run.WaitLock, "db-writer"), always)
 	got := explained(w.record("", 8), nil, nil)
@@ -221,8 +221,8 @@ func TestALoneLateFrameIsSeen(t *testing.T) {
 	}
 }
 
-// Where no cause is found the report says so and why, with the frame to look at.
-func TestWhereNoCauseIsFound(t *testing.T) {
+// Where no cause is found the report says so and why, with the worst frame.
+func TestUnexplained(t *testing.T) {
 	idle := ordinary()
 	idle.in = func(_, n int, steps *[]rendering.Step) {
 		if n == 7 {
@@ -259,8 +259,8 @@ func clearPaths(f *run.Frames) {
 	}
 }
 
-// What takes longer beside what decides when a frame is done is possible, and no more.
-func TestWhatALargerCauseHides(t *testing.T) {
+// What takes longer without deciding when a frame is done is possible, and no more.
+func TestHiddenCause(t *testing.T) {
 	record := func(id string, seed uint64, draws, composes float64) run.Run {
 		w := ordinary()
 		w.extra = func(n int, steps *[]rendering.Step) {
@@ -299,8 +299,8 @@ func TestWhatALargerCauseHides(t *testing.T) {
 	}
 }
 
-// Frames that take longer and are still in time are said to be.
-func TestAChangeOfFramesThatStayInTime(t *testing.T) {
+// Frames that take longer and are still in time are reported as such.
+func TestSlowerFramesInTime(t *testing.T) {
 	w := ordinary()
 	w.extra = every(2, step(4, run.StageLayout, run.WaitRunning, "layout"))
 	w.in = once(step(12, run.StageRender, run.WaitBuffer, "SurfaceFlinger"), always) // a late frame or so, as there always is
@@ -316,8 +316,8 @@ func TestAChangeOfFramesThatStayInTime(t *testing.T) {
 	}
 }
 
-// Whatever the build does, the numbers of a sentence are those of its table and its picture.
-func TestSentencesSayWhatTablesAndPicturesShow(t *testing.T) {
+// Whatever the build, the numbers of a sentence are those of its table and its figure.
+func TestSentencesAgreeWithTablesAndPictures(t *testing.T) {
 	steps := []rendering.Step{
 		step(20, run.StageLayout, run.WaitBinder, "feed IFeed::query"), step(30, run.StageInput, run.WaitIO, "f2fs_sync_file"), step(14, run.StageMeasure, run.WaitLock, "db-writer"),
 		step(9, run.StageDraw, run.WaitRunning, "Record View#draw()"), step(26, run.StageRender, run.WaitRunning, "DrawFrames 12"), step(18, run.StageAnimation, run.WaitRunning, "inflate"),
@@ -371,7 +371,7 @@ func TestSentencesSayWhatTablesAndPicturesShow(t *testing.T) {
 	}
 }
 
-// followsFrom holds a cause's sentence to its row of the table, its extent and its picture.
+// followsFrom compares a cause's sentence with its row of the table, its extent and its figure.
 func followsFrom(t *testing.T, c diagnose.Cause, table diagnose.Table) {
 	t.Helper()
 	var times, ratios []float64
@@ -417,8 +417,8 @@ func followsFrom(t *testing.T, c diagnose.Cause, table diagnose.Table) {
 	}
 }
 
-// drawnAs holds a cause's picture to its sentence: it draws what the cause is about, in a frame
-// that is as late as the sentence says.
+// drawnAs compares a cause's figure with its sentence: it draws the subject, in a frame that is as
+// late as the sentence says.
 func drawnAs(t *testing.T, c diagnose.Cause, text string) {
 	t.Helper()
 	if c.Picture == nil {
@@ -436,8 +436,8 @@ func drawnAs(t *testing.T, c diagnose.Cause, text string) {
 	}
 }
 
-// TestCausesWithoutAFrameTimeline: what the GPU took longer is clear where Android's frame timeline
-// tells when each frame was shown, and likely elsewhere.
+// What the GPU took longer is clear where Android's frame timeline has when each frame was shown,
+// and likely elsewhere.
 func TestCausesWithoutAFrameTimeline(t *testing.T) {
 	w, before := ordinary(), ordinary()
 	w.frames, before.frames = 60, 60

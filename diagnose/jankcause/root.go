@@ -10,22 +10,22 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// root is where a chain of waiting ends: what whoever is waited for does meanwhile, for most of
-// the time. A lock may be held by a thread that waits for storage: then storage is what keeps
-// the frame, and the lock why.
+// root is the end of a chain of waits: what the lock owner or peer does for most of that time. A
+// lock may be held by a thread that waits for storage: then the frame waits for storage, because of
+// the lock.
 type root struct{ who, does string }
 
-// rootWords say what a root does; one that runs is what is waited for already.
+// rootWords describe what a root does; one that runs is the owner itself.
 var rootWords = map[string]string{
 	run.WaitIO: "waits for storage", run.WaitLock: "waits for another lock", run.WaitBinder: "waits for another process", run.WaitRunnable: "waits for a processor",
 	run.WaitGC: "is held up by garbage collection", run.WaitBlocked: "is blocked in the kernel", run.WaitSleep: "sleeps",
 }
 
-// leastRoot is the share of a wait from which on something is what it was spent on.
+// leastRoot is the share of a wait from which on something is its root.
 const leastRoot = 0.5
 
-// rootOf is the root of a blame by the frames whose paths are known, whoever they are told of
-// first; none where most of it is the work of whoever is waited for.
+// rootOf returns the root of a blame by the frames with known paths, from whichever thread they
+// begin; none where most of it is the work of the owner or peer.
 func (t teller) rootOf(b blame) root {
 	if t.head.Frames == nil || b.kind != LockKind && b.kind != BinderKind && b.kind != SleepKind {
 		return root{}
@@ -56,14 +56,13 @@ func (t teller) rootOf(b blame) root {
 	return most
 }
 
-// further reports whether a call is answered for the most part by a process that the one that
-// was called calls itself.
+// further reports whether a call is mostly answered by a process that the called one calls itself.
 func (t teller) further(b blame, r root) bool {
 	process, _, _ := strings.Cut(b.subject, " ")
 	return b.kind == BinderKind && r.does == run.WaitRunning && process != "" && r.who != "" && r.who != process
 }
 
-// words are the root behind what is said of the wait, nil where there is none.
+// words describes the root after the wait, nil where there is none.
 func (r root) words(of blame) diagnose.Phrase {
 	does := rootWords[r.does]
 	switch {
@@ -77,8 +76,8 @@ func (r root) words(of blame) diagnose.Phrase {
 	return say(", behind which ", diagnose.Named(r.who), " "+does)
 }
 
-// uncounted is a name without the numbers in it, which count threads of a pool, and without the
-// signs that stand for them in parts of paths.
+// uncounted returns a name without its numbers, which count threads of a pool, and without the
+// signs that replace them in parts of paths.
 func uncounted(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '#' || r >= '0' && r <= '9' {

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// A chain of waiting is told to its end: a lock whose holder waits for storage is both, and so is
-// a call whose peer waits; one whose holder works is the lock alone.
-func TestAChainOfWaitingIsToldToItsEnd(t *testing.T) {
+// A chain of waits is described to its end: a lock whose owner waits for storage is both, and so is
+// a call whose peer waits; one whose owner works is the lock alone.
+func TestChainOfWaitsIsDescribedToItsEnd(t *testing.T) {
 	before := past(ordinary(), 2, 10)
 	const lock, call = "db-writer at void Store.write()", "com.example.peer IFeed::query"
 	held := func(ms float64, kind, what, thread, process, does string) rendering.Step {

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// picture is the frame that shows a suspect best, nil where none is known; of what makes
-// frames longer that are still in time a usual one.
+// picture returns the frame that shows a suspect best, nil where none is known; for frames that
+// take longer and are still in time a usual one.
 func (t teller) picture(s suspect) *diagnose.Picture {
 	worst := t.pictured(s)
 	event := t.event
@@ -35,9 +35,8 @@ func pictureTitle(f run.LateFrame) string {
 	return fmt.Sprintf("A slow frame after %s, repetition %d, thread by thread", f.Event, f.Repetition)
 }
 
-// pictured are the worst frames of the event that were listed, those with most of the
-// suspect's time first. One of which the trace was kept stands before another that shows
-// as much, or up to twice as much.
+// pictured returns the listed worst frames of the event, those with most of the suspect's time
+// first. One with a kept trace comes before another that shows as much, or up to twice as much.
 func (t teller) pictured(s suspect) []run.LateFrame {
 	if s.shown != nil {
 		return append([]run.LateFrame{s.shown.frame}, t.pictured(suspect{blame: s.blame})...)
@@ -62,7 +61,7 @@ func (t teller) pictured(s suspect) []run.LateFrame {
 	return out
 }
 
-// itself is how long a frame's path did what the suspect's foremost part is.
+// itself returns how long a frame's path did what the suspect's foremost part is.
 func itself(f run.LateFrame, s suspect) float64 {
 	sum := 0.0
 	for _, step := range f.Path {
@@ -74,8 +73,8 @@ func itself(f run.LateFrame, s suspect) float64 {
 	return sum
 }
 
-// spent is how long a frame's path did what the suspect is about; of slower cores, how
-// long it ran.
+// spent returns how long a frame's path did what the suspect is about; for slower cores, how long
+// it ran.
 func spent(f run.LateFrame, s suspect) float64 {
 	sum := 0.0
 	for _, step := range f.Path {
@@ -87,7 +86,7 @@ func spent(f run.LateFrame, s suspect) float64 {
 	return sum
 }
 
-// links lead to the worst frames that were kept.
+// links refers to the worst frames that were kept.
 func (t teller) links(s suspect) []diagnose.Link {
 	var out []diagnose.Link
 	for _, f := range t.pictured(s) {
@@ -98,7 +97,7 @@ func (t teller) links(s suspect) []diagnose.Link {
 	return out
 }
 
-// usualOf is the usual frame of an event, nil where there is none.
+// usualOf returns the usual frame of an event, nil where there is none.
 func usualOf(r run.Run, event string) *run.LateFrame {
 	for i := range r.Frames.Usual {
 		if r.Frames.Usual[i].Event == event {
@@ -108,7 +107,7 @@ func usualOf(r run.Run, event string) *run.LateFrame {
 	return nil
 }
 
-// before is a usual frame of the runs before, the newest that has one.
+// before returns a usual frame of the runs before, the newest that has one.
 func (t teller) before(event string) *run.LateFrame {
 	for _, b := range t.base {
 		if f := usualOf(b, event); f != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 )
 
-// tables are the evidence of a suspect.
+// tables returns the evidence of a suspect.
 func (t teller) tables(s suspect) []diagnose.Table {
 	var out []diagnose.Table
 	if len(t.suspects) == 0 || t.suspects[0].blame == s.blame { // one table is for all causes
@@ -21,7 +21,7 @@ func (t teller) tables(s suspect) []diagnose.Table {
 	return out
 }
 
-// spending is what frames spend their time on: the causes first, then what changed most.
+// spending returns what frames spend their time on: the causes first, then what changed most.
 func (t teller) spending() diagnose.Table {
 	usual, late, s := t.usual(), t.comparison.head.late, t.scale()
 	now, before := t.sides()

@@ -11,8 +11,8 @@ type moments struct{ sum, squares float64 }
 
 func (m *moments) add(o moments) { m.sum += o.sum; m.squares += o.squares }
 
-// momentsOf are those of all times of a spread, of so many frames at most. Between two
-// quantiles times are taken for spread evenly.
+// momentsOf returns those of all times of a spread, of so many frames at most. Between two
+// quantiles times are assumed to be evenly spread.
 func momentsOf(s run.Spread, frames int) moments {
 	n, q := float64(min(s.Count, frames)), s.QuantilesMS
 	variance := 0.0
@@ -34,17 +34,17 @@ type place struct {
 	ms            float64
 }
 
-// tally is what like frames took, by blame.
+// tally is the time of similar frames, by blame.
 type tally struct {
 	frames float64
 	took   moments
 	parts  map[blame]moments
 	places map[blame]place
-	// unlisted is what a part that no group lists has at most, as sum: lists of parts end
-	// with the least. listed is how much of that is of groups that do list a part.
+	// unlisted is the largest possible sum of a part that no group lists: lists of parts end with
+	// the least. listed is how much of that is of groups that do list a part.
 	unlisted float64
 	listed   map[blame]float64
-	// runs are the repetitions of each run; one of which they are not known has none.
+	// runs are the repetitions of each run; a run without known ones has none.
 	runs [][]repetition
 }
 
@@ -52,7 +52,7 @@ func newTally() tally {
 	return tally{parts: map[blame]moments{}, places: map[blame]place{}, listed: map[blame]float64{}}
 }
 
-// add takes up a group of frames.
+// add adds a group of frames.
 func (t *tally) add(g run.FrameGroup) {
 	t.frames += float64(g.Frames)
 	t.took.add(momentsOf(g.Took, g.Frames))
@@ -67,13 +67,13 @@ func (t *tally) add(g run.FrameGroup) {
 		return
 	}
 	full := false
-	for _, w := range g.Waits { // what the list of parts has no room for
+	for _, w := range g.Waits { // what does not fit into the list of parts
 		m := momentsOf(w.Spread, g.Frames)
 		if m.sum-listed[w.Name] <= rounding*float64(g.Frames) {
 			continue
 		}
 		full = true
-		if w.Name != run.WaitRunning { // in what it ran is not known, and so not whose that is
+		if w.Name != run.WaitRunning { // what ran is unknown, and so is what to blame
 			rest := (m.sum - listed[w.Name]) / m.sum
 			t.part(blameOf(run.FramePart{Name: w.Name}), w, moments{m.sum * rest, m.squares * rest * rest})
 		}
@@ -92,7 +92,7 @@ func (t *tally) add(g run.FrameGroup) {
 	}
 }
 
-// rounding is by how much the parts of a list may miss their sum, in ms per frame.
+// rounding is how much the parts of a list may miss their sum, in ms per frame.
 const rounding = 0.01
 
 func (t *tally) part(b blame, p run.FramePart, m moments) {
@@ -107,11 +107,11 @@ func (t *tally) part(b blame, p run.FramePart, m moments) {
 	}
 }
 
-// mean is a blame's ms per frame.
+// mean returns a blame's ms per frame.
 func (t tally) mean(b blame) float64 { return t.parts[b].sum / max(t.frames, 1) }
 
-// growth is by how much more ms per frame one has of a blame than another, at least: groups
-// that don't list such a part may have had as much as the least that they list.
+// growth returns how many more ms per frame one has of a blame than another, at least: groups that
+// don't list such a part may have had as much as the least listed one.
 func growth(now, before tally, b blame) float64 {
 	n, was := now.mean(b), before.mean(b)
 	nowMost, wasMost := n+now.mayHave(b), was+before.mayHave(b)
@@ -124,12 +124,12 @@ func growth(now, before tally, b blame) float64 {
 	return 0
 }
 
-// mayHave is how many ms per frame more of a blame there may be than is listed.
+// mayHave returns how many more ms per frame of a blame there may be than listed.
 func (t tally) mayHave(b blame) float64 {
 	return max(t.unlisted-t.listed[b], 0) / max(t.frames, 1)
 }
 
-// event is what is known of an event's frames in one run.
+// event is an event's frames in one run.
 type event struct {
 	frames       float64 // all of them, with those that were late and nobody saw
 	buffered     float64 // those that were late and nobody saw
@@ -140,8 +140,8 @@ type event struct {
 	stages                 staged // of all frames
 }
 
-// tallied adds up the frames of an event, "" for all. One that was late while a buffer
-// was ready is left out: nobody saw it ("Aging or Glitching?", section 2.3).
+// tallied sums the frames of an event, "" for all. One that was late while a buffer was ready is
+// left out: nobody saw it ("Aging or Glitching?", section 2.3).
 func tallied(f *run.Frames, name string) event {
 	out := event{late: newTally(), normal: newTally(), views: redundantIn(f, name), stages: newStaged()}
 	for _, g := range f.Groups {
@@ -164,11 +164,11 @@ func tallied(f *run.Frames, name string) event {
 	return out
 }
 
-// told reports that it is known what frames spent their time on: records of versions of
-// apkgate that read no paths, and of traces without any, do not tell.
-func (e event) told() bool { return len(e.late.parts)+len(e.normal.parts) > 0 }
+// hasPaths reports that it is known what frames spent their time on: records of versions of apkgate
+// that read no paths, and of traces without any, lack it.
+func (e event) hasPaths() bool { return len(e.late.parts)+len(e.normal.parts) > 0 }
 
-// pooled are the tallies of several runs as one.
+// pooled combines the tallies of several runs.
 func pooled(all []tally) tally {
 	out := newTally()
 	for _, t := range all {
@@ -191,14 +191,14 @@ func pooled(all []tally) tally {
 	return out
 }
 
-// seen are the event's frames that were shown, late or not.
+// seen returns the event's frames that were shown, late or not.
 func (e event) seen() tally {
 	out := pooled([]tally{e.normal, e.late})
 	out.runs = [][]repetition{joined(slices.Concat(out.runs...))}
 	return out
 }
 
-// blames are those of both, in a fixed order.
+// blames returns those of all tallies, in a fixed order.
 func blames(all ...tally) []blame {
 	var out []blame
 	for _, t := range all {

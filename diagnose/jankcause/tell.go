@@ -14,15 +14,15 @@ import (
 const (
 	maxLinks   = 5
 	maxRows    = 12 // of what frames spend their time on
-	fewLate    = 10 // late frames below which a cause is doubted where nothing is known of before
+	fewLate    = 10 // late frames below which a cause is doubted without runs before
 	fewEach    = 5  // late frames of a repetition up to which times are of a repetition
 	mostHidden = 10 // hidden views that are listed
 
-	wholly       = 0.9 // of a suspect's time from which on it is said to be all its subject's
-	mostlyInTime = 0.1 // of it that late frames have, below which it is said to be of others
+	wholly       = 0.9 // of a suspect's time from which on it is all attributed to its subject
+	mostlyInTime = 0.1 // share of it in late frames below which it counts as in time
 )
 
-// teller puts suspects into words.
+// teller describes suspects in words.
 type teller struct {
 	head run.Run
 	base []run.Run
@@ -35,7 +35,7 @@ var say = diagnose.Say
 func ms(v float64) diagnose.Amount    { return diagnose.Amount{Value: v, Unit: "ms"} }
 func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: max(v, 0), Unit: "ratio"} }
 
-// cause is a suspect with its evidence.
+// cause returns a suspect with its evidence.
 func (t teller) cause(s suspect) diagnose.Cause {
 	value, share, low, high := s.more.mean, s.share, s.low, s.high
 	c := diagnose.Cause{
@@ -53,7 +53,7 @@ func (t teller) cause(s suspect) diagnose.Cause {
 	return c
 }
 
-// subject is what is to blame, the same from run to run, "" never.
+// subject returns what is to blame, the same from run to run, never "".
 func subject(s suspect) string {
 	if name := s.brief(); name != "" {
 		return name
@@ -61,14 +61,14 @@ func subject(s suspect) string {
 	return strings.TrimPrefix(s.kind, Family.Name+".")
 }
 
-// scale is what a sentence and its table count by: by how many ms per frame is one.
+// scale is the unit of a sentence and its table, in ms per frame.
 type scale struct {
 	one    string
 	factor float64
 }
 
-// scale is a frame; a repetition where few frames of each are late and have most of what is
-// explained, since a call of 300 ms that happens once is not understood as five of each frame.
+// scale returns a frame; or a repetition where few frames of each are late and have most of what is
+// explained, since a call of 300 ms that happens once is hard to understand as five in each frame.
 func (t teller) scale() scale {
 	n, late := float64(t.repetitions()), t.comparison.head.late.frames
 	var most suspect
@@ -83,7 +83,7 @@ func (t teller) scale() scale {
 	return scale{"repetition", t.comparison.head.seen().frames / n}
 }
 
-// longer is by how much, in words: "7 ms more per frame".
+// longer returns the increase in words: "7 ms more per frame".
 func (t teller) longer(v float64) diagnose.Phrase {
 	if t.alone() {
 		return say(ms(v), " more in a late frame")
@@ -92,7 +92,7 @@ func (t teller) longer(v float64) diagnose.Phrase {
 	return say(ms(v*s.factor), " more per ", s.one)
 }
 
-// sentence is the cause in one: who does or waits for what, by how much longer than
+// sentence returns the cause in one sentence: who does or waits for what, how much longer than
 // before, and how much of the slowdown that is.
 func (t teller) sentence(s suspect) diagnose.Phrase {
 	if s.behind {
@@ -107,25 +107,25 @@ func (t teller) sentence(s suspect) diagnose.Phrase {
 		of = " of what makes them late"
 	}
 	out = say(out, ": ", ratio(s.share), of)
-	if s.shown == nil && math.Round(100*s.low) != math.Round(100*s.high) { // an interval without width says no more than the share
+	if s.shown == nil && math.Round(100*s.low) != math.Round(100*s.high) { // an interval without width adds nothing to the share
 		out = say(out, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
 	}
 	switch {
 	case s.shown != nil:
-		out = say(out, "; ", s.shown.told())
+		out = say(out, "; ", s.shown.sentence())
 	case t.inTime(s):
 		out = say(out, ", mostly in frames that are still shown in time")
 	}
 	return out
 }
 
-// inTime reports whether next to all of a suspect's time is in frames that are still in time.
+// inTime reports whether almost all of a suspect's time is in frames that are still in time.
 func (t teller) inTime(s suspect) bool {
 	return !t.alone() && s.shown == nil && !s.behind && s.kind != "" && s.inLate < mostlyInTime
 }
 
-// told says what a frame shows by itself.
-func (f freeze) told() diagnose.Phrase {
+// sentence describes what a frame shows by itself.
+func (f freeze) sentence() diagnose.Phrase {
 	out := say(ms(f.ms), " of a frame of ", ms(f.frame.DurationMS))
 	if f.frame.DurationMS >= frozenMS {
 		out = say(ms(f.ms), " of a frozen frame of ", ms(f.frame.DurationMS))
@@ -136,7 +136,7 @@ func (f freeze) told() diagnose.Phrase {
 	return out
 }
 
-// title names a suspect in a few words, and where the chain of waiting ends.
+// title names a suspect in a few words, and the end of its chain of waits.
 func title(s suspect) diagnose.Phrase { return say(inBrief(s), s.ends) }
 
 // inBrief names a suspect in a few words.
@@ -152,8 +152,8 @@ func inBrief(s suspect) diagnose.Phrase {
 	return say(kind, " in ", name)
 }
 
-// clause says who does or waits for what, by how much longer, and where the chain of waiting
-// ends. Behind that the stage would be the chain's.
+// clause says who does or waits for what, how much longer, and the end of the chain of waits. After
+// that the stage would be the chain's.
 func (t teller) clause(s suspect) diagnose.Phrase {
 	if during := in(s); s.ends != nil && during != nil {
 		return say(strings.TrimSpace(during[0].Text), ", ", t.does(s, s.ends))
@@ -161,7 +161,7 @@ func (t teller) clause(s suspect) diagnose.Phrase {
 	return t.does(s, say(s.ends, in(s)))
 }
 
-// does is the clause, which ends in when or in what is behind it.
+// does returns the clause, which ends with when or what is behind it.
 func (t teller) does(s suspect, in diagnose.Phrase) diagnose.Phrase {
 	c := clause{s, say(diagnose.Named(threadOf(s))), t.longer(s.more.mean), in, diagnose.Named(s.brief())}
 	if says := causeKindOf(s.kind).says; says != nil {
@@ -202,7 +202,7 @@ func overdrawn(r redundant) diagnose.Phrase {
 	return out
 }
 
-// named is a name, or what stands for one that is not known.
+// named returns a name, or a replacement for an unknown one.
 func named(name diagnose.Part, without string) diagnose.Phrase {
 	if name.Name == "" {
 		return say(without)
@@ -210,7 +210,7 @@ func named(name diagnose.Part, without string) diagnose.Phrase {
 	return say(name)
 }
 
-// at puts words before a name; nothing where there is no name.
+// at puts words before a name; nothing without a name.
 func at(before string, name diagnose.Part) diagnose.Phrase {
 	if name.Name == "" {
 		return nil
@@ -228,7 +228,7 @@ func threadOf(s suspect) string {
 	return s.thread
 }
 
-// in is the stage that most of it lies in.
+// in returns the stage with most of it.
 func in(s suspect) diagnose.Phrase {
 	words := map[string]string{
 		run.StageInput: "while input is handled", run.StageAnimation: "while animations are computed", run.StageMeasure: "while views are measured",
@@ -242,7 +242,7 @@ func in(s suspect) diagnose.Phrase {
 	return say(" " + words[s.stage])
 }
 
-// basis is what the numbers rest on, and what they leave.
+// basis returns the basis of the numbers, and what they leave unexplained.
 func (t teller) basis() diagnose.Phrase {
 	frames := t.comparison.head.frames
 	out := say("based on ", diagnose.Count(int(t.comparison.head.late.frames), "late frame", "late frames"), " among ", diagnose.Amount{Value: frames})
@@ -259,8 +259,8 @@ func (t teller) basis() diagnose.Phrase {
 	return out
 }
 
-// compared says what the head is compared with, nil where nothing is known of before: earlier
-// runs, or the base build of the same session.
+// compared says what the head is compared with, nil without runs before: earlier runs, or the base
+// build of the same session.
 func (t teller) compared() diagnose.Phrase {
 	if t.alone() {
 		return nil
@@ -280,11 +280,11 @@ func (t teller) compared() diagnose.Phrase {
 	return out
 }
 
-// left is the share of lost time that nothing explains.
+// left returns the share of lost time that nothing explains.
 func (t teller) left() float64 {
 	left := 1.0
 	for _, s := range t.suspects {
-		if s.kind != OverdrawKind || s.sure != diagnose.Possible { // what is only possible there is drawing's
+		if s.kind != OverdrawKind || s.sure != diagnose.Possible { // what is only possible is part of drawing
 			left -= s.share
 		}
 	}

@@ -62,7 +62,7 @@ func TestClauses(t *testing.T) {
 }
 
 // An interval that is a single number is left out.
-func TestTheIntervalOfAShare(t *testing.T) {
+func TestIntervalOfShare(t *testing.T) {
 	at := suspect{blame: blame{BinderKind, "feed"}, place: place{thread: "main"}, share: 1, high: 1}
 	for low, told := range map[float64]bool{1: false, 0.9996: false, 0.94: true} {
 		at.low = low
@@ -72,7 +72,7 @@ func TestTheIntervalOfAShare(t *testing.T) {
 	}
 }
 
-// What to hold against a cause stands beside it where it is so, and nowhere else.
+// Doubts are shown where they apply, and nowhere else.
 func TestDoubts(t *testing.T) {
 	few := func(late, normal float64) comparison {
 		c := comparison{head: event{late: newTally(), normal: newTally()}}
@@ -107,8 +107,8 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// What shows the cause most stands first, and a frame with its trace before its like.
-func TestFramesThatShowACause(t *testing.T) {
+// The frame that shows the cause best comes first, and a frame with its trace before similar ones.
+func TestPictured(t *testing.T) {
 	late := func(event string, ms float64, evidence string, step run.PathStep) run.LateFrame {
 		step.ToMS = ms
 		f := run.LateFrame{Event: event, DurationMS: ms, Evidence: evidence, Path: []run.PathStep{step}}
@@ -139,7 +139,7 @@ func TestFramesThatShowACause(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, c.got, c.want)
 		}
 	}
-	// Of two calls the frame with the suspect's own stands first, though another one took longer.
+	// Of two calls the frame with the suspect's own comes first, though another one took longer.
 	list[1].Path[0].What, list[2].Path[0].What, list[3].Path[0].What = "sync ISync::wait", "sync ISync::wait", "feed IFeed::query"
 	if got := order("scroll", suspect{blame: blame{BinderKind, "feed IFeed::query"}}); !strings.HasPrefix(got, "15 ") {
 		t.Errorf("the frames with the call are %s, want that of 15 ms first", got)
@@ -151,7 +151,7 @@ func TestFramesThatShowACause(t *testing.T) {
 	}
 }
 
-func TestMomentsOfASpread(t *testing.T) {
+func TestMomentsOfSpread(t *testing.T) {
 	for name, c := range map[string]struct {
 		spread run.Spread
 		frames int
@@ -169,8 +169,8 @@ func TestMomentsOfASpread(t *testing.T) {
 	}
 }
 
-// What a record has no room to list is of its kind all the same.
-func TestWhatIsNotListedCountsForItsKind(t *testing.T) {
+// What does not fit into a record's lists still counts for its kind.
+func TestUnlistedTimeCountsForItsKind(t *testing.T) {
 	g := run.FrameGroup{Class: run.SlowFrames, Frames: 4,
 		Path: []run.FramePart{{Name: run.WaitBinder, What: "a I::m", Thread: "main", Spread: run.Spread{Count: 4, MeanMS: 5}}},
 		Waits: []run.FramePart{
@@ -194,7 +194,7 @@ func TestWhatIsNotListedCountsForItsKind(t *testing.T) {
 	}
 }
 
-func TestTheScreenOfAnEvent(t *testing.T) {
+func TestRedundantIn(t *testing.T) {
 	f := &run.Frames{Views: []run.Views{{Event: "tap", Overdraw: 2}, {Event: "scroll", Overdraw: 1.5}, {Event: "scroll", Overdraw: 1.8}, {Event: "scroll", Overdraw: 1.2}, {Event: "back", Overdraw: 3}}}
 	for event, want := range map[string]float64{"tap": 2, "scroll": 1.8, "fling": 3, "": 3} {
 		if got := redundantIn(f, event).overdraw; got != want {
@@ -209,7 +209,7 @@ func TestTheScreenOfAnEvent(t *testing.T) {
 	}
 }
 
-func TestTheTableOfSpending(t *testing.T) {
+func TestTableOfSpending(t *testing.T) {
 	c := comparison{head: event{frames: 20, late: newTally(), normal: newTally()}}
 	c.head.late.frames, c.head.normal.frames = 10, 10
 	for i := range 20 {

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// tellerOf is of a head with so many late and normal frames in so many repetitions, compared with
-// as many frames of before where there is a run before.
+// tellerOf returns one for a head with so many late and normal frames in so many repetitions,
+// compared with as many frames of before where there is a run before.
 func tellerOf(late, normal float64, repetitions int, before bool) teller {
 	t := teller{head: run.Run{ID: "head", Frames: &run.Frames{}}}
 	t.comparison = comparison{event: "scroll", timeline: true, head: event{frames: late + normal, late: tallyOf(late, map[blame]float64{feed: 20}), normal: tallyOf(normal, map[blame]float64{feed: 5})}}
@@ -26,9 +26,9 @@ func tellerOf(late, normal float64, repetitions int, before bool) teller {
 	return t
 }
 
-// TestWhatSentencesCountBy: by the repetition where five late frames of each or fewer have half of
-// what is explained, and else by the frame: 100 frames of 4 repetitions are 25 of each.
-func TestWhatSentencesCountBy(t *testing.T) {
+// By the repetition where five late frames of each or fewer have half of what is explained, and
+// else by the frame: 100 frames of 4 repetitions are 25 of each.
+func TestScale(t *testing.T) {
 	rare, mild, hides := suspect{blame: feed, more: estimate{mean: 4}, inLate: 0.5}, suspect{blame: file, more: estimate{mean: 5}, inLate: 0.49}, suspect{blame: sync, more: estimate{mean: 9}, behind: true}
 	for name, c := range map[string]struct {
 		of       teller
@@ -52,9 +52,9 @@ func TestWhatSentencesCountBy(t *testing.T) {
 	}
 }
 
-// TestSentencesOfWhatIsInTime: a sentence says so where less than a tenth of a cause is in late
-// frames, and no frame shows it, nor another cause hides it.
-func TestSentencesOfWhatIsInTime(t *testing.T) {
+// A sentence says so where less than a tenth of a cause is in late frames, and neither a frame
+// shows it nor another cause hides it.
+func TestSentencesOfFramesInTime(t *testing.T) {
 	is := suspect{blame: feed, place: place{thread: "main"}, more: estimate{mean: 4}, share: 0.5, low: 0.4, high: 0.6, sure: diagnose.Clear}
 	for name, c := range map[string]struct {
 		of     teller
@@ -76,22 +76,21 @@ func TestSentencesOfWhatIsInTime(t *testing.T) {
 	}
 }
 
-// TestFramesInWords: a frame shows a cause by itself, frozen from 700 ms on, and in how many of
-// several repetitions.
+// A frame shows a cause by itself, frozen from 700 ms on, with the number of repetitions.
 func TestFramesInWords(t *testing.T) {
 	for want, f := range map[string]freeze{
 		"600 ms of a frame of 699 ms":                                      {frame: run.LateFrame{DurationMS: 699}, ms: 600, of: 1, repetitions: 1},
 		"600 ms of a frozen frame of 700 ms":                               {frame: run.LateFrame{DurationMS: 700}, ms: 600},
 		"600 ms of a frozen frame of 800 ms, seen in 2  of 3  repetitions": {frame: run.LateFrame{DurationMS: 800}, ms: 600, of: 3, repetitions: 2},
 	} {
-		if got := plain(f.told()); got != want {
+		if got := plain(f.sentence()); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
 
-// TestBasisOfACause: late frames among all, or all where none was late, in how many repetitions, and
-// what is left where a tenth or more is.
+// Late frames among all, or all where none was late, in how many repetitions, and what is left
+// where that is a tenth or more.
 func TestBasisOfACause(t *testing.T) {
 	half := []suspect{{blame: feed, share: 0.5}}
 	for _, c := range []struct {
@@ -111,10 +110,10 @@ func TestBasisOfACause(t *testing.T) {
 	}
 }
 
-// TestDoubtsBesideRunsBefore: what is likely is doubted for its few repetitions, or since its time
-// runs on into other frames; what is possible may be chance. Neither is said of what is clear, of
-// overdraw, of what another cause hides, or of a sleep whose waker is not told, which is doubted for that.
-func TestDoubtsBesideRunsBefore(t *testing.T) {
+// A likely cause is doubted for its few repetitions, or since its time extends into other frames; a
+// possible one may be chance. Neither applies to clear causes, overdraw, hidden causes, or a sleep
+// with an unknown waker, which is doubted for that.
+func TestDoubtsWithRunsBefore(t *testing.T) {
 	few, on, chance, sleeps := "too few repetitions", "Without a frame timeline", "Chance may explain", "who woke"
 	old := tellerOf(20, 80, 4, true)
 	old.comparison.timeline = false
@@ -150,8 +149,8 @@ func TestDoubtsBesideRunsBefore(t *testing.T) {
 	}
 }
 
-// TestWhyNothingIsFound: what is known of an event decides why no cause is named.
-func TestWhyNothingIsFound(t *testing.T) {
+// What is known of an event determines why no cause is named.
+func TestWhy(t *testing.T) {
 	shifts := func(most float64, others ...float64) []shift {
 		out := []shift{{kind: BinderKind, more: estimate{mean: most}, parts: []blame{feed}}}
 		for _, ms := range others {
@@ -182,8 +181,8 @@ func TestWhyNothingIsFound(t *testing.T) {
 	}
 }
 
-// TestTableOfWhatIsHidden: what another cause hides stands in the table with its change alone.
-func TestTableOfWhatIsHidden(t *testing.T) {
+// A hidden cause is in the table with its change only.
+func TestTableOfHiddenCauses(t *testing.T) {
 	c := tellerOf(50, 50, 4, true)
 	c.suspects = []suspect{{blame: feed, parts: []blame{feed}, more: estimate{mean: 8}, inLate: 1}, {blame: inflates, more: estimate{mean: 3}, behind: true}}
 	table := c.spending()
@@ -200,8 +199,8 @@ func TestTableOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-// TestPicturesOfCauses: the worst frame with a cause's time is drawn, beside the usual ones of its
-// event; of what is in time a usual frame, and none where no frame has the cause's time.
+// The worst frame with a cause's time is drawn, with the usual ones of its event; for frames in
+// time a usual frame, and none where no frame has the cause's time.
 func TestPicturesOfCauses(t *testing.T) {
 	frame := func(event string, kind string, ms float64) run.LateFrame {
 		return run.LateFrame{Event: event, Repetition: 2, DurationMS: ms, Path: []run.PathStep{{Kind: kind, Thread: "main", ToMS: ms}}}
@@ -254,8 +253,8 @@ func TestPicturesOfCauses(t *testing.T) {
 	}
 }
 
-// TestTalliesOfGroups: what lists leave out counts for its kind, as far as its waits tell; the least
-// that is listed is what another part may have at most, and counts once for each blame.
+// What lists leave out counts for its kind, as far as its waits show; the least listed value is the
+// most that another part may have, and counts once for each blame.
 func TestTalliesOfGroups(t *testing.T) {
 	part := func(name, what string, ms float64) run.FramePart {
 		return run.FramePart{Name: name, What: what, Thread: "main", Stage: run.StageDraw, Spread: run.Spread{Count: 10, MeanMS: ms}}

@@ -5,7 +5,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 )
 
-// unexplained says that no cause is found, why, and which frame to look at.
+// unexplained says that no cause is found, why, and which frame is the worst.
 func (t teller) unexplained() diagnose.Cause {
 	nobody := suspect{}
 	return diagnose.Cause{
@@ -27,7 +27,7 @@ func (t teller) why() diagnose.Phrase {
 	switch {
 	case t.comparison.head.frames == 0:
 		return say("the traces have no frame of it")
-	case !t.told():
+	case !t.hasPaths():
 		return say("the traces do not tell what its frames spent their time on")
 	case t.alone() && late.frames == 0:
 		return say("no frame of it was late, and no earlier run tells what its frames took")
@@ -43,5 +43,5 @@ func (t teller) why() diagnose.Phrase {
 	return say("frames take ", t.longer(t.whole), "; ", row(most.parts[0]), " is ", ratio(most.more.mean/t.whole), " of it, and differs as much between repetitions of one build")
 }
 
-// told reports whether it is known what the head's frames spent their time on.
-func (t teller) told() bool { return t.comparison.head.told() }
+// hasPaths reports whether it is known what the head's frames spent their time on.
+func (t teller) hasPaths() bool { return t.comparison.head.hasPaths() }

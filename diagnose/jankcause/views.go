@@ -5,11 +5,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// From where on drawing what nobody sees is worth a word ("Aging or Glitching?", section
-// 3: in Gmail "redrawn for over four times (less than one time is ideal)"; Android's own
-// picture of overdraw begins to be red there).
+// From where on drawing what nobody sees is reported ("Aging or Glitching?", section 3: in Gmail
+// "redrawn for over four times (less than one time is ideal)"; Android's own overdraw display
+// begins to be red there).
 const (
-	muchOverdraw = 3.0  // times that a pixel is drawn, where nothing is known of before
+	muchOverdraw = 3.0  // times that a pixel is drawn, without runs before
 	moreOverdraw = 0.5  // by which it must have grown
 	muchHidden   = 1.0  // windows that hidden views fill together, where nothing is known
 	moreHidden   = 0.25 // by which it must have grown
@@ -18,13 +18,13 @@ const (
 // redundant is what is drawn on an event's screen though nobody sees it.
 type redundant struct {
 	overdraw, area             float64 // area: of all hidden views, in windows
-	overdrawBefore, areaBefore float64 // -1 where that is not known
+	overdrawBefore, areaBefore float64 // -1 where unknown
 	hidden                     []run.HiddenView
 	more                       int // hidden views that are not listed
 }
 
-// redundantIn is that of the screen of an event, of any for "" or where the event's was
-// not read: that with the most overdraw; nil where no screen was read.
+// redundantIn returns that of the screen of an event, of any for "" or where the event's was not
+// read: that with the most overdraw; nil where no screen was read.
 func redundantIn(f *run.Frames, event string) *redundant {
 	var best, any *run.Views
 	for i := range f.Views {
@@ -49,8 +49,7 @@ func redundantIn(f *run.Frames, event string) *redundant {
 	return out
 }
 
-// views are those of the head beside those of the runs before; nil where the head's are
-// not known.
+// views compares those of the head with those of the runs before; nil where the head's are unknown.
 func (c comparison) views() *redundant {
 	if c.head.views == nil {
 		return nil
@@ -72,9 +71,8 @@ func (r redundant) much() bool {
 	return r.overdraw >= r.overdrawBefore+moreOverdraw || r.area >= r.areaBefore+moreHidden
 }
 
-// withRedundant puts the suspect that drawing takes longer because of what nobody sees
-// among those found: in the place of drawing where more of it is drawn than before, and
-// behind all others where nothing is known of before.
+// withRedundant adds the suspect that drawing takes longer because of what nobody sees: in place of
+// drawing where more of it is drawn than before, and last without runs before.
 func (c comparison) withRedundant(found []suspect) []suspect {
 	v := c.views()
 	if v == nil || !v.much() {

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// TestOverdrawTakesThePlaceOfDrawing: what is drawn for nobody explains what drawing does, together,
-// with the place of the longer one; it stands behind all others where nothing is known of before.
-func TestOverdrawTakesThePlaceOfDrawing(t *testing.T) {
+// What is drawn for nobody explains drawing, together with the longer one's place; it comes last
+// without runs before.
+func TestOverdrawReplacesDrawing(t *testing.T) {
 	draws := suspect{blame: blame{DrawKind, "x"}, place: place{thread: "RenderThread"}, parts: []blame{{DrawKind, "x"}}, more: estimate{mean: 3}, share: 0.5, low: 0.7, high: 0.8, latePart: 0.7, inLate: 0.4}
 	gpu := suspect{blame: blame{GPUKind, "GPU"}, place: place{stage: run.StageGPU}, parts: []blame{{GPUKind, "GPU"}}, more: estimate{mean: 2}, share: 0.25, low: 0.6, high: 0.9, latePart: 0.6, inLate: 0.3}
 	call := suspect{blame: feed, more: estimate{mean: 9}, share: 0.1}
@@ -50,9 +50,9 @@ func TestOverdrawTakesThePlaceOfDrawing(t *testing.T) {
 	}
 }
 
-// TestHowMuchIsDrawnForNobody: half a time more overdraw than before, or a quarter of a window more
-// of hidden views; of what was before the most counts.
-func TestHowMuchIsDrawnForNobody(t *testing.T) {
+// Half a time more overdraw than before, or a quarter of a window more of hidden views; of the runs
+// before the largest counts.
+func TestMuchOverdraw(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   redundant
 		want bool

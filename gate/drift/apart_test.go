@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Nights of joules by rails, then two by the battery at half of it: no drift, and
-// none of the new source that could be told yet.
-func TestJoulesStayWithinTheirSource(t *testing.T) {
+// Nights of joules by rails, then two by the battery at half of it: no drift, and too few nights to
+// detect one of the new source.
+func TestJoulesDriftWithinSource(t *testing.T) {
 	var before []run.Run
 	for i, r := range gatetest.HungryRuns(9, "rails", 8, 40) {
 		r.Started = time.Date(2026, 1, 1+i, 3, 0, 0, 0, time.UTC)
@@ -36,9 +36,9 @@ func TestJoulesStayWithinTheirSource(t *testing.T) {
 	}
 }
 
-// Nights of frames by gfxinfo, then the first by the timeline, which tells them a third
-// shorter: that is no change of the app.
-func TestFramesStayWithinTheirKind(t *testing.T) {
+// Nights of frames by gfxinfo, then the first by the timeline, which reports them a third shorter:
+// that is no change of the app.
+func TestFramesDriftWithinKind(t *testing.T) {
 	at := func(night int, by string, ms float64) run.Run {
 		r := gatetest.Timed(by, map[string]string{"model": "a", metric.FramesBy: by}, ms)
 		r.ID, r.Started = fmt.Sprint(by, night), time.Date(2026, 1, 1+night, 3, 0, 0, 0, time.UTC)

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Two metrics creep for the worse, each its own way: both are of one family.
-func TestTheWorseSideIsCorrectedTogether(t *testing.T) {
+// Two metrics drift for the worse in opposite directions: both are in one family.
+func TestWorseSideIsOneFamily(t *testing.T) {
 	line := func(metricName string, rising, falling, change float64) *test {
 		m, _ := metric.Default().Lookup(metricName)
 		d := &test{metric: m, cell: run.Cell{Metric: metricName}, rise: rise{rising: rising, falling: falling}}
@@ -35,8 +35,8 @@ func TestTheWorseSideIsCorrectedTogether(t *testing.T) {
 	}
 }
 
-// Where there is one context, all of the false alarms are for it.
-func TestOneContextHasThemAll(t *testing.T) {
+// With a single context, it has all of the false alarms.
+func TestOneContextHasAllFalseAlarms(t *testing.T) {
 	m, _ := metric.Default().Lookup("cpu.time_ms")
 	one := &test{metric: m, cell: run.Cell{Metric: m.Name}, rise: rise{rising: 0.004, falling: 0.996}}
 	one.Creep = &Shift{From: 100, Change: 0.2, Shift: 20}

@@ -1,9 +1,8 @@
-// Package drift tells how the metrics of whole runs moved over time: by how much
-// since the last refresh and since all before, and whether they creep.
+// Package drift reports how the metrics of whole runs moved over time: since the last refresh and
+// since all before, and whether they drift slowly.
 //
-// It takes a stand: a creep that no single step shows is seen in the sessions of a whole
-// quarter, by a test that may be asked at each refresh. Whether it fails anything is for
-// the caller to decide (gate.FailDrift).
+// A drift that no single step shows is detected in the sessions of a whole quarter, by a test that
+// may be repeated at each refresh. The caller decides whether it fails anything (gate.FailDrift).
 package drift
 
 import (
@@ -18,60 +17,57 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Line is how one metric of the whole run moved in a scenario: in one
-// context, or in all together.
+// Line is how one metric of the whole run moved in a scenario: in one context, or in all together.
 type Line struct {
 	Scenario string `json:"scenario"`
-	// Context is nil where all contexts are taken together, each by itself.
+	// Context is nil for all contexts together, each compared with itself.
 	Context map[string]string `json:"context"`
 	Metric  string            `json:"metric"`
-	// Direction says whether the metric creeps: regression for the worse,
-	// improvement for the better, none where it may as well stand still.
+	// Direction is set where the metric drifts: regression for the worse, improvement for the
+	// better, none where it may as well be constant.
 	Direction gate.Direction `json:"direction"`
-	// Now is the middle of the new runs, in the metric's unit, and Runs their number.
+	// Now is the median of the new runs, in the metric's unit, and Runs their number.
 	Now  float64 `json:"now"`
 	Runs int     `json:"runs"`
-	// SinceLast is the shift from the runs of the last refresh, SinceAll that
-	// from all that were accepted before; nil where there are none.
+	// SinceLast is the shift from the runs of the last refresh, SinceAll that from all that were
+	// accepted before; nil where there are none.
 	SinceLast *Shift `json:"since_last"`
 	SinceAll  *Shift `json:"since_all"`
-	// Creep is how far the metric has moved by now within the quarter, by a steady trend
-	// from the level before; nil where there are too few sessions or they bear no times.
+	// Creep is how far the metric has moved within the quarter, by a steady trend from the level
+	// before; nil where there are too few sessions or they have no times.
 	Creep *Shift `json:"creep"`
-	// P is the chance that a quarter in which nothing changes shows such a creep the same
-	// way at any of its refreshes, corrected for multiplicity; 1 where it was not worked
-	// out.
+	// P is the chance that a quarter without a change shows such a trend in the same direction at
+	// any of its refreshes, corrected for multiplicity; 1 where it was not computed.
 	P float64 `json:"p"`
 }
 
-// Creeps reports whether the metric creeps for the worse.
+// Creeps reports whether the metric drifts for the worse.
 func (l Line) Creeps() bool { return l.Direction == gate.ToRegression }
 
 // Shift is a change with its interval.
 type Shift struct {
-	From   float64 `json:"from"`   // what it is a change of, in the metric's unit
-	Runs   int     `json:"runs"`   // behind From; of a creep all runs
+	From   float64 `json:"from"`   // the old value, in the metric's unit
+	Runs   int     `json:"runs"`   // behind From; for a creep all runs
 	Shift  float64 `json:"shift"`  // in the metric's unit
 	Change float64 `json:"change"` // as a share of From, 0 where that is 0 or may be below it
-	// Low and High bound the change; both are nil where there are too few runs, or no
-	// shares.
+	// Low and High are the ends of the change's interval; both are nil where there are too few
+	// runs, or no shares.
 	Low  *float64 `json:"change_low"`
 	High *float64 `json:"change_high"`
 }
 
-// Of tells how the metrics of whole runs moved: from the runs of the last
-// refresh, from all accepted before, and by the trend within the quarter, which
-// sees a slow creep that no single step shows. last are some of before. Runs
-// are compared within their scenario and context alone; those that are not
-// whole are passed over.
+// Of reports how the metrics of whole runs moved: from the runs of the last refresh, from all
+// accepted before, and by the trend within the quarter, which detects a slow drift that no single
+// step shows. last are some of before. Runs are only compared within their scenario and context;
+// incomplete ones are skipped.
 //
-// The trend is a level that stood still and then rises steadily to now, for a quarter (91
-// days) or for part of it, fitted by least squares to sessions, of up to two quarters
-// before it too. Where there are several contexts, they together and each alone have half
-// of the policy's Alpha; Holm's correction, the worse and the better side each for itself.
-// It counts from the policy's budget for a quarter on (gate.Policy.DriftBudget).
+// The trend is a constant level that then rises steadily until now, for a quarter (91 days) or part
+// of it, fitted by least squares to the sessions of the quarter and of up to two quarters before.
+// Where there are several contexts, all together and each alone have half of the policy's Alpha;
+// Holm's correction, separately for the worse and the better side. It counts from the policy's
+// budget for a quarter on (gate.Policy.DriftBudget).
 func Of(p gate.Policy, catalogue *metric.Catalogue, now, last, before []run.Run) []Line {
-	catalogue, _ = gate.Catalogue(catalogue, slices.Concat(before, now)...) // the later count; who checks these runs tells its doubts
+	catalogue, _ = gate.Catalogue(catalogue, slices.Concat(before, now)...) // later runs take precedence; the check of these runs warns of invalid declarations
 	d := drifting{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
 	for _, r := range last {
 		d.last[r.ID] = true
@@ -103,14 +99,14 @@ type scenario struct {
 	contexts []*group
 }
 
-// group is one context with its runs, summed up.
+// group is one context with its runs, summarized.
 type group struct {
 	key              string
 	context          map[string]string
-	now, last, older []run.Summary // older are before, and not of the last refresh
+	now, last, older []run.Summary // older are those of before that are not of the last refresh
 }
 
-// test is a line in the making.
+// test is a line in progress.
 type test struct {
 	Line
 	metric metric.Metric
@@ -125,7 +121,7 @@ func (d *drifting) gather(runs []run.Run, isNow bool) {
 		}
 		c := d.context(r, isNow)
 		if c == nil {
-			continue // of nothing that was measured now
+			continue // its context was not measured now
 		}
 		s := run.Summarize(r, d.policy.Centre, d.catalogue)
 		switch {
@@ -139,7 +135,7 @@ func (d *drifting) gather(runs []run.Run, isNow bool) {
 	}
 }
 
-// context finds the run's, or makes it where it may.
+// context returns the run's group, and creates it for new runs.
 func (d *drifting) context(r run.Run, isNow bool) *group {
 	at := slices.IndexFunc(d.scenarios, func(s *scenario) bool { return s.name == r.Scenario })
 	if at < 0 {
@@ -163,8 +159,8 @@ func (d *drifting) context(r run.Run, isNow bool) *group {
 	return c
 }
 
-// lines makes a test of each metric of the whole run, over all contexts and for
-// each where there are several.
+// lines makes a test of each metric of the whole run, over all contexts and for each where there
+// are several.
 func (d *drifting) lines(s *scenario) {
 	for _, cell := range d.cells(s) {
 		d.tests = append(d.tests, d.line(s.name, nil, cell, s.contexts))
@@ -210,22 +206,21 @@ func (d *drifting) line(scenario string, context map[string]string, cell run.Cel
 	return t
 }
 
-// correct decides which lines creep, of those of single contexts or of all
-// together.
+// correct decides which lines drift: those of single contexts, or those of all together.
 func (d *drifting) correct(alone bool) {
 	several := slices.ContainsFunc(d.tests, func(t *test) bool { return t.Context != nil })
-	share := familywise.Share(several) // of all together, and of each alone
+	share := familywise.Share(several) // all together, and each alone
 	var tests []*test
 	for _, t := range d.tests {
 		if (t.Context != nil) == alone && t.Creep != nil {
 			tests = append(tests, t)
 		}
 	}
-	sides := make([]familywise.Sides, len(tests))
+	sides := make([]familywise.Tails, len(tests))
 	for i, t := range tests {
-		sides[i] = familywise.Sides{Worse: t.rise.rising, Better: t.rise.falling}
+		sides[i] = familywise.Tails{Worse: t.rise.rising, Better: t.rise.falling}
 		if t.metric.Direction == metric.HigherIsBetter {
-			sides[i] = familywise.Sides{Worse: t.rise.falling, Better: t.rise.rising}
+			sides[i] = familywise.Tails{Worse: t.rise.falling, Better: t.rise.rising}
 		}
 	}
 	corrected := familywise.Correct(sides, share)
@@ -242,7 +237,7 @@ func (d *drifting) correct(alone bool) {
 	}
 }
 
-// budget is how far the cell may move within a quarter.
+// budget returns how far the cell may move within a quarter.
 func (d *drifting) budget(c run.Cell) float64 {
 	if d.policy.DriftBudget != nil {
 		return *d.policy.DriftBudget

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// nightly is a refresh on some phones in each of so many nights, whose times per
-// frame grow by a share a night.
+// nightly returns a refresh on some phones in each of so many nights, whose times per frame grow by
+// a share per night.
 func nightly(rng *rand.Rand, nights, phones int, creep, noise float64) [][]run.Run {
 	out := make([][]run.Run, nights)
 	for night := range nights {
@@ -29,7 +29,7 @@ func nightly(rng *rand.Rand, nights, phones int, creep, noise float64) [][]run.R
 	return out
 }
 
-// drifted is the drift at the newest night.
+// drifted returns the drift at the newest night.
 func drifted(t *testing.T, nights [][]run.Run) []Line {
 	t.Helper()
 	var before []run.Run
@@ -43,9 +43,9 @@ func drifted(t *testing.T, nights [][]run.Run) []Line {
 	return Of(gatetest.Lenient(t), metric.Default(), nights[len(nights)-1], last[0], before)
 }
 
-// A creep of 1 % a night, with a noise of 2 % that hides each step: after ten
-// nights it is seen, where hardly a night by itself would be called a regression.
-func TestACreepIsSeen(t *testing.T) {
+// A drift of 1 % a night, with a noise of 2 % that hides each step, is detected after ten nights,
+// where almost no single night would be called a regression.
+func TestSlowDriftIsDetected(t *testing.T) {
 	p := gatetest.Lenient(t)
 	seen, steps, called := 0, 0, 0
 	const trials = 20
@@ -77,7 +77,7 @@ func TestACreepIsSeen(t *testing.T) {
 	}
 }
 
-func TestWhatStandsStill(t *testing.T) {
+func TestConstantLevel(t *testing.T) {
 	alarms := 0
 	const trials = 200
 	for trial := range uint64(trials) {
@@ -114,9 +114,9 @@ func TestLinesByHand(t *testing.T) {
 	}
 }
 
-// Frames that get fewer night after night, where they are judged, creep for the worse, and more of them for
-// the better, also where the policy's preset sets no level of its own.
-func TestWhichWayIsWorse(t *testing.T) {
+// A falling number of frames, where it is judged, drifts for the worse, and a rising one for the
+// better, also where the policy's preset sets no level.
+func TestDirectionOfDrift(t *testing.T) {
 	for _, preset := range gate.Presets() {
 		for factor, want := range map[float64]gate.Direction{0.97: gate.ToRegression, 1.03: gate.ToImprovement, 0.999: gate.None} {
 			var before []run.Run
@@ -139,8 +139,8 @@ func TestWhichWayIsWorse(t *testing.T) {
 	}
 }
 
-// One phone of four creeps: its line says so, and those of the others don't.
-func TestTheOnePhoneIsFound(t *testing.T) {
+// One phone of four drifts: its line reports it, and those of the others don't.
+func TestOnePhoneIsFound(t *testing.T) {
 	nights := nightly(rand.New(rand.NewPCG(2, 2)), 12, 4, 0, 0.001)
 	for i, night := range nights {
 		for k := range night[2].Iterations {
@@ -174,8 +174,8 @@ func TestOneNewRunByHand(t *testing.T) {
 	}
 }
 
-// What the new runs say of a metric of their own counts, whatever older ones said.
-func TestTheNewRunsSayWhichWayIsWorse(t *testing.T) {
+// The new runs' declaration of a metric counts, whatever older ones declared.
+func TestNewRunsDeclareDirection(t *testing.T) {
 	night := func(day int, better string, level float64) run.Run {
 		r := gatetest.Repeated(fmt.Sprint(better, day), "", "phone", 8, 8, 8)
 		r.Started = time.Date(2026, 1, day, 3, 0, 0, 0, time.UTC)
@@ -202,7 +202,7 @@ func TestTheNewRunsSayWhichWayIsWorse(t *testing.T) {
 }
 
 // Frames that come nearer to their deadline night after night, by amounts.
-func TestTimesBeyondTheDeadlineCreep(t *testing.T) {
+func TestOverrunDrifts(t *testing.T) {
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
 	for step, want := range map[float64]gate.Direction{0.5: gate.ToRegression, -0.5: gate.ToImprovement, 0.01: gate.None} {
 		var before []run.Run

@@ -14,47 +14,45 @@ import (
 
 const (
 	quarterDays = 91
-	// pastDays is how old a session may be: two quarters before the one that is asked
-	// about tell of its level and of the noise.
+	// pastDays is the largest age of a session: the two quarters before the present one show its
+	// level and the noise.
 	pastDays = 3 * quarterDays
-	// leastSessions is how many a rise takes: of fewer, four orders in a row are nothing.
+	// leastSessions is the least number of sessions of a rise: of fewer, four orders in a row prove
+	// nothing.
 	leastSessions = 4
 )
 
-// sinceDays are the days before the newest session on which a rise may have begun, the
-// longest first.
+// sinceDays are the days before the newest session on which a rise may have begun, longest first.
 var sinceDays = []float64{quarterDays, 63, 42}
 
-// looks is what the refreshes of a quarter, of which each asks again, are worth: as they see
-// mostly the same sessions, they find no more by chance than so many that don't. Within the
-// first weeks a history has all of them before it. The numbers were found by simulation,
-// and TestSweepOfCreeps holds them.
+// looks returns the number of independent looks that the refreshes of a quarter are worth: as they
+// see mostly the same sessions, they are fewer. A history of only a few weeks has all of them still
+// to come. The numbers were found by simulation, and TestSweepOfCreeps tests them.
 func looks(sessions, days float64) float64 {
 	const soon = 42
 	return (10 + 0.4*sessions) * max(1, soon/days)
 }
 
-// point is what one session says of a number in one context, on the scale on which it is
-// judged.
+// point is one session's value of a number in one context, on the judged scale.
 type point struct {
 	day     float64 // since the first run
 	y       float64
-	session string // "" for one of its own
+	session string // "" for a session of its own
 	runs    int
 }
 
-// rise is how far a number has risen within a quarter, steadily since some day; below zero
-// where it has fallen.
+// rise is how far a number has risen within a quarter, steadily since some day; below zero where it
+// has fallen.
 type rise struct {
-	from            float64 // the level before, the mean of the contexts'
+	from            float64 // the level before, the mean over the contexts
 	by, low, high   float64
 	rising, falling float64 // one-sided chances of it in a quiet quarter
 	runs            int     // behind it
 }
 
-// riseOf is the rise of a number that stood still before. Contexts each have a level of
-// their own; what a session shows in several contexts is one observation. Without enough
-// sessions by is NaN. alpha is one less the confidence of the interval.
+// riseOf returns the rise of a number that was constant before. Each context has a level of its
+// own; what a session shows in several contexts is one observation. Without enough sessions the
+// field by is NaN. alpha is one minus the confidence of the interval.
 func riseOf(contexts [][]point, least, alpha float64) rise {
 	first, newest := math.Inf(1), math.Inf(-1)
 	for _, c := range contexts {
@@ -91,8 +89,8 @@ func riseOf(contexts [][]point, least, alpha float64) rise {
 	return best
 }
 
-// present are the sessions in the order of time: those of the quarter, and of those before
-// it the ones at the level on which it began.
+// present returns the sessions in the order of time: those of the quarter, and those before it at
+// the level on which it began.
 func present(c []point, newest, least float64) []point {
 	c = slices.DeleteFunc(slices.Clone(c), func(p point) bool { return p.day < newest-pastDays })
 	slices.SortStableFunc(c, func(a, b point) int { return cmp.Compare(a.day, b.day) })
@@ -102,18 +100,18 @@ func present(c []point, newest, least float64) []point {
 			before = append(before, p.y)
 		}
 	}
-	const neither = 0 // a step either way begins a level
+	const neither = 0 // a step in either direction begins a level
 	return c[level.Present(before, neither, least).From:]
 }
 
 // line is a level that has risen steadily since some day, fitted by least squares.
 type line struct {
 	since, slope, se float64
-	n, df            float64 // sessions, and those that are left for the noise
-	level            float64 // before that day, the mean of the contexts'
+	n, df            float64 // sessions, and the degrees of freedom of the noise
+	level            float64 // before that day, the mean over the contexts
 }
 
-// t is the slope in its standard errors; 0 where neither is there.
+// t returns the slope in standard errors; 0 where neither is defined.
 func (l line) t() float64 {
 	if l.slope == 0 {
 		return 0
@@ -121,7 +119,7 @@ func (l line) t() float64 {
 	return l.slope / l.se
 }
 
-// fitted is the line since a day.
+// fitted fits the line that rises since a day.
 func fitted(contexts [][]point, since float64) line {
 	type sums struct{ x, y, n float64 }
 	var alone []sums
@@ -145,7 +143,7 @@ func fitted(contexts [][]point, since float64) line {
 			isNew = isNew && !known
 			shared[p.session] = sums{s.x + d.x, s.y + d.y, s.n + 1}
 		}
-		if isNew { // nothing ties its level to those of the others
+		if isNew { // nothing relates its level to those of the others
 			parts++
 		}
 	}
@@ -168,7 +166,7 @@ func fitted(contexts [][]point, since float64) line {
 	return out
 }
 
-// rise is what the line comes to, of sessions from the first day to the newest.
+// rise returns the line's rise over the sessions from the first day to the newest.
 func (l line) rise(first, newest, alpha float64) rise {
 	days, t := newest-l.since, distuv.StudentsT{Sigma: 1, Nu: l.df}
 	reach, times := t.Quantile(1-alpha/2)*l.se, looks(l.n, newest-first)
@@ -177,7 +175,7 @@ func (l line) rise(first, newest, alpha float64) rise {
 	return out
 }
 
-// pointsOf are the sessions of a context, those without a time left out.
+// pointsOf returns the sessions of a context, without those that have no time.
 func (v values) pointsOf(runs []run.Summary, cell run.Cell) []point {
 	places := map[string]int{}
 	var out []point
@@ -200,10 +198,10 @@ func (v values) pointsOf(runs []run.Summary, cell run.Cell) []point {
 	return out
 }
 
-// creep is the rise as a shift; nil where there are too few sessions.
+// creep returns the rise as a shift; nil where there are too few sessions.
 func (v values) creep(r rise) *Shift {
 	if math.IsNaN(r.by) {
 		return nil
 	}
-	return v.tell(stat.Shift{Estimate: r.by, Low: r.low, High: r.high}, r.from, r.runs)
+	return v.result(stat.Shift{Estimate: r.by, Low: r.low, High: r.high}, r.from, r.runs)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// weekly are sessions a week apart, of which level says what they show; the newest is the
-// last.
+// weekly returns sessions a week apart with the values of level; the newest is the last.
 func weekly(weeks int, level func(week int) float64) []point {
 	var out []point
 	for w := range weeks {
@@ -22,8 +21,8 @@ func weekly(weeks int, level func(week int) float64) []point {
 	return out
 }
 
-// A level that stood still for seven weeks and then rose by 1 % a week for six.
-func TestARiseThatBeganLately(t *testing.T) {
+// A level that was constant for seven weeks and then rose by 1 % a week for six.
+func TestRecentRise(t *testing.T) {
 	r := riseOf([][]point{weekly(14, func(w int) float64 { return 5 + 0.01*math.Max(0, float64(w-7)) })}, 0.05, 0.01)
 	gatetest.About(t, "rise", r.by, 0.06)
 	gatetest.About(t, "from", r.from, 5)
@@ -46,9 +45,9 @@ func TestARiseThatBeganLately(t *testing.T) {
 	}
 }
 
-// A step that is older than a quarter is the level by now; one within it is a rise. The
-// order in which sessions are given is of no matter.
-func TestAStepBeforeTheQuarterIsNoRise(t *testing.T) {
+// A step older than a quarter is the present level; one within it is a rise. The order of the
+// sessions does not matter.
+func TestStepBeforeQuarterIsNoRise(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for name, c := range map[string]struct {
 		at   int // week of 39
@@ -71,16 +70,15 @@ func TestAStepBeforeTheQuarterIsNoRise(t *testing.T) {
 	}
 }
 
-// Sessions older than three quarters count for nothing.
-func TestWhatIsTooOldDoesNotCount(t *testing.T) {
+// Sessions older than three quarters don't count.
+func TestOldSessionsDoNotCount(t *testing.T) {
 	sessions := weekly(60, func(w int) float64 { return math.Sin(float64(w)) })
 	if r := riseOf([][]point{sessions}, 0.05, 0.01); r.runs != 40 { // of 273 days
 		t.Errorf("%d runs, want those of the last 39 weeks", r.runs)
 	}
 }
 
-// What three phones show in the same sessions is no more than one shows; in sessions of
-// their own it is.
+// Three phones in the same sessions show no more than one; in sessions of their own they do.
 func TestPhonesOfOneSessionAreOneObservation(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	one := weekly(10, func(w int) float64 { return 0.01*float64(w) + 0.02*random.NormFloat64() })
@@ -103,16 +101,16 @@ func TestPhonesOfOneSessionAreOneObservation(t *testing.T) {
 	}
 }
 
-// How often a quarter asks, by hand: ten and four for each ten sessions, and
-// more where the history is younger than six weeks.
-func TestHowManyLooksCount(t *testing.T) {
+// The number of looks of a quarter, by hand: ten and four for each ten sessions, and more where the
+// history is younger than six weeks.
+func TestLooks(t *testing.T) {
 	for _, c := range [][3]float64{{10, 91, 14}, {40, 91, 26}, {60, 91, 34}, {195, 273, 88}, {10, 42, 14}, {10, 21, 28}} {
 		gatetest.About(t, "looks", looks(c[0], c[1]), c[2])
 	}
 }
 
-// A session's runs in one context are one point, on the day of its first; runs without a
-// time, or without the number, are none.
+// A session's runs in one context are one point, on the day of its first; runs without a time, or
+// without the number, are left out.
 func TestPointsOfSessions(t *testing.T) {
 	at := func(day int, session string, frames float64) run.Summary {
 		r := gatetest.Run(session, map[string]float64{"frames.count": frames})

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation"
 )
 
-// quarters are histories of one metric: a session of five repetitions, with a noise of 3 %
-// each and of the session's own beside it, so often a week.
+// quarters are histories of one metric: a session of five repetitions, with a noise of 3 % each and
+// the session's own, so many times a week.
 type quarters struct {
 	before  int // quarters without a change that come first
 	weekly  int // refreshes a week
@@ -22,8 +22,8 @@ type quarters struct {
 	creep   float64 // a week, from the first refresh of the quarter on
 }
 
-// reported is the week after which a creep for the worse is reported first, of 13; 0 where
-// none is. Each refresh asks once.
+// reported returns the first week after which a drift for the worse is reported, of 13; 0 for none.
+// Each refresh tests once.
 func (q quarters) reported(random *rand.Rand) int {
 	const week, alpha, budget = 7, 0.01, 0.05
 	var c []point
@@ -48,8 +48,8 @@ func (q quarters) reported(random *rand.Rand) int {
 	return 0
 }
 
-// sweep says in how many of so many quarters a creep is reported, by the eighth and the
-// twelfth week and in the whole quarter.
+// sweep returns in how many of so many quarters a drift is reported, by the eighth and the twelfth
+// week and in the whole quarter.
 func (q quarters) sweep(trials int) (eight, twelve, all int) {
 	for trial := range trials {
 		switch week := q.reported(rand.New(rand.NewPCG(uint64(trial), 77))); {
@@ -66,8 +66,8 @@ func (q quarters) sweep(trials int) (eight, twelve, all int) {
 	return eight, twelve, all
 }
 
-// The table of docs/evaluation/long-series.md: what is reported of a creep of 1 % a week, and of quiet
-// quarters. APKGATE_QUARTERS sets how many are simulated of each (4,000 in the table).
+// The table of docs/evaluation/long-series.md: how often a drift of 1 % a week, and a quiet quarter, is
+// reported. APKGATE_QUARTERS sets how many are simulated of each (4,000 in the table).
 func TestSweepOfCreeps(t *testing.T) {
 	trials := 80
 	if os.Getenv("APKGATE_FULL") != "" {
@@ -107,8 +107,8 @@ func TestSweepOfCreeps(t *testing.T) {
 	}
 }
 
-// documented compares a row of the document with what was counted here, to within what
-// chance makes of so many trials.
+// documented compares a row of the document with the counts, within the chance error of so many
+// trials.
 func documented(t *testing.T, text, label string, quiet, eight, twelve, trials int) {
 	t.Helper()
 	for line := range strings.Lines(text) {

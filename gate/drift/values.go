@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// values are a cell's, on the scale on which it is judged.
+// values are a cell's values on the judged scale.
 type values struct {
 	metric        metric.Metric
 	log           bool
@@ -20,9 +20,8 @@ type values struct {
 	first         time.Time // of all runs
 }
 
-// oneWay splits contexts where the metric's values came about in different ways,
-// such as joules of two sources: into those of the new runs, each with the
-// earlier runs of the same way.
+// oneWay splits contexts where the metric's values were measured in different ways, such as joules
+// of two sources: one group for each way of the new runs, with the earlier runs of the same way.
 func oneWay(contexts []*group, m metric.Metric) []*group {
 	if m.Within == "" {
 		return contexts
@@ -108,15 +107,15 @@ func (v values) shift(strata []stat.Pair, alpha float64) *Shift {
 	switch {
 	case ones:
 		s = stat.PairedShift(stat.Differences(strata), alpha)
-	case len(strata) == 1 && len(strata[0].Y) == 1: // ranks tell little of one new run
+	case len(strata) == 1 && len(strata[0].Y) == 1: // ranks show little about one new run
 		m := stat.MomentsOf(stat.Sample{Values: strata[0].X})
 		reach := m.Reach(alpha / 2)
 		s = stat.Shift{Estimate: strata[0].Y[0] - m.Mean, Low: strata[0].Y[0] - m.Mean - reach, High: strata[0].Y[0] - m.Mean + reach}
 	}
-	return v.tell(s, stat.Median(from), len(from))
+	return v.result(s, stat.Median(from), len(from))
 }
 
-func (v values) tell(s stat.Shift, from float64, runs int) *Shift {
+func (v values) result(s stat.Shift, from float64, runs int) *Shift {
 	d := &Shift{From: v.back(from), Runs: runs}
 	d.Shift, d.Change = gate.Change(v.metric, d.From, s.Estimate, v.scale())
 	if !v.metric.Signed && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {

@@ -1,12 +1,11 @@
-// Package dune judges a number as the paper does: by the fences of the nearest
-// clusters of the history, with the new value inside the sample.
+// Package dune judges a number as the paper does: by the fences of the nearest clusters of the
+// history, with the new value inside the sample.
 //
-// It is there to reproduce the paper, and takes its stand, not ours: it knows no
-// chance, no correction for the number of comparisons and no doubt. In one point it
-// departs from the paper's letter, and can be told not to (gate.ClusterLiteral): it
-// takes the next clusters in too while the nearest is so small that its fences can't
-// flag anything. Where the paper says two things of quartiles, it does either
-// (gate.Quartiles).
+// It reproduces the paper, with its principles rather than ours: no chance, no correction for the
+// number of comparisons and no doubt. It departs from the paper's letter in one point, unless
+// configured otherwise (gate.ClusterLiteral): it includes the next clusters while the nearest is so
+// small that its fences can't flag anything. Where the paper contradicts itself on quartiles, it
+// supports both readings (gate.Quartiles).
 package dune
 
 import (
@@ -17,10 +16,10 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Judge judges one cell as the paper does (section 5.3.3), with the new value inside
-// the sample, and tells how many of the clusters that gave the sample, from the nearest
-// on. A budget that the policy sets holds whatever history says; with fewer values than
-// its MinHistory, or for less than its MinChange, nothing else is flagged.
+// Judge judges one cell as the paper does (section 5.3.3), with the new value inside the sample,
+// and returns the number of clusters that gave the sample, from the nearest on. A budget of the
+// policy applies whatever the history; with fewer values than its MinHistory, or for less than its
+// MinChange, nothing else is flagged.
 func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metric) (out gate.Comparison, clusters int) {
 	policy := p.ForCell(c)
 	out = gate.Comparison{Event: c.Event, Metric: c.Metric, Direction: gate.None, Value: x, P: 1, Limit: policy.Broken(x)}
@@ -47,7 +46,7 @@ func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metr
 	return out, clusters
 }
 
-// fencesOf are the fences of the values, by quartiles of the policy's rule.
+// fencesOf returns the fences of the values, by the policy's quartile rule.
 func fencesOf(values []float64, rule gate.Quartiles, factor float64) stat.Fences {
 	if rule == gate.QuartilesWeka {
 		return stat.WekaFences(values, factor)
@@ -55,8 +54,8 @@ func fencesOf(values []float64, rule gate.Quartiles, factor float64) stat.Fences
 	return stat.FencesOf(stat.Sample{Values: values}, factor)
 }
 
-// direction is that of an outlier: none where it is for the worse or the better by less
-// than what matters.
+// direction returns the direction of an outlier: none where the change is smaller than the least
+// that matters.
 func direction(m metric.Metric, c gate.Comparison, least float64) gate.Direction {
 	switch worsening := gate.Worsening(m, c.Expected, c.Value-c.Expected, c.Change); {
 	case max(worsening, -worsening) < least:
@@ -67,13 +66,12 @@ func direction(m metric.Metric, c gate.Comparison, least float64) gate.Direction
 	return gate.ToImprovement
 }
 
-// leastJoined is how many references the clusters are joined for: with the paper's
-// outlier factor fewer can't flag anything, and its example has as many (section 5.3.3).
+// leastJoined is the number of references up to which clusters are joined: with the paper's outlier
+// factor fewer can't flag anything, and its example has as many (section 5.3.3).
 const leastJoined = 5
 
-// nearest are the values of the cell in the nearest cluster and, unless the policy takes
-// the paper by its letter, in the next ones until there are enough of them; and how many
-// clusters these are.
+// nearest returns the values of the cell in the nearest cluster and, unless the policy follows the
+// letter of the paper, in the next ones until there are enough; and the number of these clusters.
 func nearest(p gate.Policy, c run.Cell, before past.Runs, m metric.Metric) (values []float64, clusters int) {
 	enough := max(leastJoined, p.MinHistory, leastFor(p.Quartiles, p.ForCell(c).OutlierFactor))
 	for i, r := range before.Refs {
@@ -88,9 +86,9 @@ func nearest(p gate.Policy, c run.Cell, before past.Runs, m metric.Metric) (valu
 	return values, clusters
 }
 
-// LeastCluster is the least number of references with which the preset dune can flag
-// anything: with fewer, the new value is itself so much of the quartile next to it that
-// the fence lies beyond it, however bad it is.
+// LeastCluster returns the least number of references with which the preset dune can flag anything:
+// with fewer, the new value itself shifts the next quartile so much that the fence lies beyond it,
+// however bad it is.
 func LeastCluster(p gate.Policy) int {
 	factor := p.OutlierFactor
 	for _, t := range p.Thresholds {
@@ -101,11 +99,11 @@ func LeastCluster(p gate.Policy) int {
 	return leastFor(p.Quartiles, factor)
 }
 
-// leastFor is LeastCluster with one outlier factor. Weka's rule flags values that are too
-// low with fewer references than those that are too high.
+// leastFor is LeastCluster for one outlier factor. Weka's rule flags values that are too low with
+// fewer references than those that are too high.
 func leastFor(rule gate.Quartiles, factor float64) int {
 	const (
-		largest  = 6    // the new value is no part of the third quartile of seven
+		largest  = 6    // the new value does not affect the third quartile of seven
 		rounding = 1e-9 // of a fence
 	)
 	n := 1

@@ -25,8 +25,8 @@ func checkOne(p gate.Policy, r run.Run, accepted ...run.Run) gate.RunVerdict {
 	return check(p, r, accepted...).Runs[0]
 }
 
-// A budget is a budget, whatever history says and whichever preset judges.
-func TestBudgetsHoldWithEveryPreset(t *testing.T) {
+// A budget applies whatever the history and the preset.
+func TestBudgetsWithEveryPreset(t *testing.T) {
 	most, least := 500.0, 50.0
 	wide := []float64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}
 	for _, preset := range gate.Presets() {
@@ -48,9 +48,8 @@ func TestBudgetsHoldWithEveryPreset(t *testing.T) {
 	}
 }
 
-// The warning that nothing could be flagged stands where nothing could, whatever
-// the factor: of n equal runs the worst one is beyond the fence if and only if it
-// is not warned.
+// The warning that nothing could be flagged appears exactly where that is so, whatever the factor:
+// of n equal runs the worst one is beyond the fence if and only if there is no warning.
 func TestDuneWarnsOfSmallClustersOnly(t *testing.T) {
 	for _, factor := range []float64{0.1, 0.3, 0.5, 1, 1.5, 3, 10} {
 		for n := 1; n <= 8; n++ {
@@ -74,7 +73,7 @@ func TestDuneWarnsOfSmallClustersOnly(t *testing.T) {
 	}
 }
 
-// judging is the preset with these metrics and the letter of the paper, or without it.
+// judging returns the preset with these metrics, following the letter of the paper or not.
 func judging(t *testing.T, c gate.Cluster, metrics ...string) gate.Policy {
 	t.Helper()
 	p := gatetest.Judging(t, gate.PresetDune, metrics...)
@@ -82,10 +81,10 @@ func judging(t *testing.T, c gate.Cluster, metrics ...string) gate.Policy {
 	return p
 }
 
-// Of a large cluster the nearest alone counts, whatever the reading: six runs of the
-// same phone, not twenty others. Of a small one the next in rank are joined until there
-// are five, unless the letter of the paper is asked for.
-func TestWhichClustersCount(t *testing.T) {
+// A large nearest cluster counts alone, whatever the reading: six runs of the same phone, not
+// twenty others. A small one is joined with the next in rank until there are five, unless the
+// letter of the paper is configured.
+func TestNearestClusters(t *testing.T) {
 	phone := func(model, network string, ms ...float64) []run.Run {
 		var out []run.Run
 		for i, r := range gatetest.On(model, cpu, ms...) {
@@ -132,7 +131,7 @@ func TestWhichClustersCount(t *testing.T) {
 	}
 }
 
-// A nearest cluster that has no value of the metric is none for it.
+// A nearest cluster without a value of the metric is skipped for it.
 func TestRunsWithoutTheMetricAreNoReferences(t *testing.T) {
 	without := gatetest.On("a", "memory.pss_kb", 1, 2, 3, 4, 5, 6)
 	with := gatetest.On("b", cpu, 100, 101, 102, 103, 104)
@@ -144,8 +143,8 @@ func TestRunsWithoutTheMetricAreNoReferences(t *testing.T) {
 	}
 }
 
-// What lies outside the fences by less than matters is nothing, for the worse as for
-// the better, of time as of a ratio, which is counted in points.
+// A value outside the fences by less than the least change that matters is ignored, for the worse
+// and for the better, for times and for ratios, which are counted in points.
 func TestSmallOutliersDoNotMatter(t *testing.T) {
 	const ratio = "frames.smooth_ratio"
 	for _, c := range []struct {
@@ -174,8 +173,8 @@ func TestSmallOutliersDoNotMatter(t *testing.T) {
 	}
 }
 
-// With fewer runs than min-history asks for, nothing can be said, and that is said.
-func TestAShortHistoryIsADoubtWhereItIsAskedFor(t *testing.T) {
+// With fewer runs than min-history the result is inconclusive, and the reason says so.
+func TestShortHistoryIsADoubt(t *testing.T) {
 	most := 500.0
 	bad := gatetest.Nearly("a", cpu, 900)
 	five := gatetest.On("a", cpu, 100, 101, 102, 103, 104)
@@ -203,8 +202,8 @@ func TestAShortHistoryIsADoubtWhereItIsAskedFor(t *testing.T) {
 	}
 }
 
-// The paper's three metrics of the whole run are judged; more where it is asked for.
-func TestWhatDuneJudges(t *testing.T) {
+// The paper's three metrics of the whole run are judged; more on request.
+func TestMetricsOfDune(t *testing.T) {
 	events := []run.Bucket{{Name: "tap", Metrics: map[string]float64{"frames.duration_ms": 9, cpu: 5}}, {Name: "swipe", Metrics: map[string]float64{"frames.duration_ms": 9}}}
 	metrics := gatetest.Frames(450, 0.9, 8)
 	metrics[cpu], metrics["memory.pss_kb"] = 100, 5000
@@ -239,8 +238,8 @@ func TestWhatDuneJudges(t *testing.T) {
 	}
 }
 
-// Two lists: runs are compared by the network alone, and the rules still name the phone.
-func TestRulesHaveAListOfTheirOwn(t *testing.T) {
+// With two lists runs are compared by the network alone, and the rules still name the phone.
+func TestRulesHaveTheirOwnList(t *testing.T) {
 	p := judging(t, gate.ClusterLiteral, cpu)
 	p.Use = []string{"network"}
 	in := func(r run.Run, model, version string) run.Run {
@@ -256,7 +255,7 @@ func TestRulesHaveAListOfTheirOwn(t *testing.T) {
 		rules []string
 		want  []map[string]string
 	}{
-		{nil, nil}, // ten of eleven on this network are well
+		{nil, nil}, // ten of eleven on this network are normal
 		{[]string{"model"}, []map[string]string{{"model": "new"}}},
 		{[]string{"version"}, []map[string]string{{"version": "2"}}},
 	} {

@@ -49,10 +49,9 @@ func TestT6AsInThePaper(t *testing.T) {
 	}
 }
 
-// In the paper's own example a smooth ratio of 0.40 among 0.80 to 0.95 hides itself.
-// By default it is a doubt where the five runs are of its context, which they are too few
-// to prove; otherwise they are no measure, and no pass. How many frames there were is not
-// judged.
+// In the paper's own example a smooth ratio of 0.40 among 0.80 to 0.95 hides itself. By default it
+// is a doubt where the five runs are of its context, which are too few to prove it; otherwise they
+// are no reference, and it does not pass. The number of frames is not judged.
 func TestT6ByDefault(t *testing.T) {
 	now, accepted := t6()
 	contexts := map[string]func(i int) map[string]string{
@@ -108,9 +107,9 @@ func TestTable1(t *testing.T) {
 	}
 }
 
-// With four runs in the nearest cluster the preset dune can't flag anything, and
-// says so; with five it can.
-func TestTheSmallestClusterThatCanTell(t *testing.T) {
+// With four runs in the nearest cluster the preset dune can't flag anything, and says so; with five
+// it can.
+func TestSmallestUsefulCluster(t *testing.T) {
 	_, accepted := t6()
 	worst := gatetest.Run("worst", gatetest.Frames(1, 0, 1e6))
 	for n, warned := range map[int]bool{4: true, 5: false} {
@@ -141,7 +140,7 @@ func TestFineGrained(t *testing.T) {
 	}
 }
 
-// Experiment C in small: against bad runs, a good one is an optimization.
+// Experiment C in small: compared with bad runs, a good one is an optimization.
 func TestImprovement(t *testing.T) {
 	var accepted []run.Run
 	for i, n := range []float64{176, 180, 171, 174, 178, 175} {

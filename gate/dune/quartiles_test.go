@@ -38,9 +38,9 @@ func TestOneGoodRunAmongFiveBadOnes(t *testing.T) {
 	}
 }
 
-// The least number of references of which a value can stand out: of Weka's rule a low one
-// with three, whatever the factor; of type 6 with five, and six where the factor is large.
-func TestHowManyReferencesItTakes(t *testing.T) {
+// The least number of references with which a value can stand out: by Weka's rule a low one with
+// three, whatever the factor; by type 6 with five, and six where the factor is large.
+func TestLeastCluster(t *testing.T) {
 	for _, c := range []struct {
 		rule   gate.Quartiles
 		factor float64
@@ -58,7 +58,7 @@ func TestHowManyReferencesItTakes(t *testing.T) {
 			t.Errorf("%s with a factor of %g for one metric: %d, want %d", c.rule, c.factor, got, c.want)
 		}
 	}
-	// What it says is so: a count that is far too low is flagged with three, not with two.
+	// It is correct: a count that is far too low is flagged with three, not with two.
 	for n, want := range map[int]gate.Direction{2: gate.None, 3: gate.ToRegression} {
 		p := gatetest.Judging(t, gate.PresetDune, "frames.count")
 		p.Quartiles = gate.QuartilesWeka

@@ -6,21 +6,20 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Census is the history that the runs of a check were compared with: which
-// accepted runs it has, each once, and their contexts.
+// Census counts the accepted runs that the runs of a check were compared with, each once, by
+// context.
 type Census struct {
 	*devctx.Groups
 	context map[string]int32 // by id
 }
 
-// NewCensus counts nothing yet, by the properties in use; nil means all but those set
-// aside.
+// NewCensus returns an empty census by the properties in use; nil means all but those set aside.
 func NewCensus(use []string) Census {
 	return Census{devctx.NewGroups(use), map[string]int32{}}
 }
 
-// Count takes in the runs that a run was compared with. Each counts once, however many
-// were compared with it.
+// Count adds the runs that a run was compared with. Each counts once, however many were compared
+// with it.
 func (c *Census) Count(refs []run.Summary) {
 	c.Forget() // maps may have taken the place of those of other references
 	for _, r := range refs {
@@ -30,8 +29,8 @@ func (c *Census) Count(refs []run.Summary) {
 	}
 }
 
-// Accepted are the runs of the history, one entry for each context. A run that was
-// checked itself counts by what it was found to be, and not here.
+// Accepted returns the runs of the history, one entry for each context. A run that was also checked
+// counts by its own outcome, and is left out.
 func (c Census) Accepted(checked []gate.RunVerdict) []gate.Accepted {
 	runs := make([]int, len(c.Distinct()))
 	for _, n := range c.context {

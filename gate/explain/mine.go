@@ -1,9 +1,8 @@
-// Package explain finds the contexts in which the outliers of a verdict arise, as
-// rules such as "of the runs on SDK 15, nine of ten are slow" (paper, section 5.4).
+// Package explain finds the contexts in which the outliers of a verdict arise, as rules such as "of
+// the runs on SDK 15, nine of ten are slow" (paper, section 5.4).
 //
-// What a rule is and how rules are mined is package rules'; here is which runs count
-// as what: a run of which nothing can be said counts neither as an outlier nor as
-// normal. It names contexts, and no causes.
+// Package rules defines rules and mines them; explain decides which runs count as what. A run that
+// can't be judged counts neither as an outlier nor as normal. It names contexts, not causes.
 package explain
 
 import (
@@ -19,14 +18,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// MaxRules bounds the rules that a verdict lists.
+// MaxRules limits the rules that a verdict lists.
 const MaxRules = 1_000
 
-// FindRules sets the verdict's rules: the contexts in which outliers arise, over the runs
-// that were checked with their labels and the accepted ones that they were compared with,
-// which are normal (paper, section 5.4). By the default, the build's own runs are mined by
-// themselves too, so that a long history does not outweigh them, and what is worse everywhere
-// is said once. Runs of which nothing can be said count neither as outliers nor as normal. What was found before, of other labels, is forgotten.
+// FindRules sets the verdict's rules: the contexts in which outliers arise, over the checked runs
+// with their labels and the accepted runs that they were compared with, which are normal (paper,
+// section 5.4). The default preset also mines the build's own runs by themselves, so that a long
+// history does not outweigh them, and reports once that all contexts are worse. Runs that can't be
+// judged count neither as outliers nor as normal. Rules found earlier are discarded.
 func FindRules(v *gate.Verdict, p gate.Policy) {
 	v.Rules, v.RulesTotal = []gate.Rule{}, 0
 	v.Warnings = slices.DeleteFunc(slices.Clone(v.Warnings), ofRules)
@@ -49,8 +48,7 @@ func FindRules(v *gate.Verdict, p gate.Policy) {
 	v.Rules = append(v.Rules, found...)
 }
 
-// ofPaper are the rules as the paper has them: over the runs that were checked and the
-// accepted ones alike.
+// ofPaper finds rules as the paper does: over the checked runs and the accepted ones alike.
 func ofPaper(v *gate.Verdict, p gate.Policy) (out []gate.Rule, cut []rules.Cut) {
 	rows, outliers := checkedRows(p, v.Runs)
 	if !outliers {
@@ -60,7 +58,7 @@ func ofPaper(v *gate.Verdict, p gate.Policy) (out []gate.Rule, cut []rules.Cut) 
 	switch {
 	case p.SupportOfAll:
 		options.MinSupport = p.MinSupport
-	default: // forty runs that are bad alike mean the same beside a long history
+	default: // forty runs that are bad alike mean the same however long the history is
 		options.MinCount = max(1, int(math.Ceil(p.MinSupport*float64(len(rows))-1e-9)))
 	}
 	for _, past := range v.Accepted {
@@ -77,7 +75,7 @@ func ofPaper(v *gate.Verdict, p gate.Policy) (out []gate.Rule, cut []rules.Cut) 
 	return out, cut
 }
 
-// How the warnings of rules end, by which they are known again.
+// How warnings about rules end, by which they are recognized.
 const (
 	tooMany = " (context.rules chooses the properties that rules are made of)"
 	listed  = " with the most runs are listed"
@@ -87,12 +85,11 @@ func ofRules(w run.Warning) bool {
 	return strings.HasSuffix(w.Text, tooMany) || strings.HasSuffix(w.Text, listed)
 }
 
-// checkedRows are the runs that were checked and of which something is known, and
-// whether any of them deviates.
+// checkedRows returns the checked runs that could be judged, and whether any of them deviates.
 func checkedRows(p gate.Policy, verdicts []gate.RunVerdict) (rows []rules.Row, outliers bool) {
 	for _, v := range verdicts {
 		if v.Verdict == gate.Invalid || (v.Verdict == gate.Inconclusive && v.Labels[0] == gate.LabelNormal) {
-			continue // nobody knows whether it deviates
+			continue // unknown whether it deviates
 		}
 		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.RuleProperties()), Labels: v.Labels})
 		outliers = outliers || v.Labels[0] != gate.LabelNormal
@@ -100,8 +97,8 @@ func checkedRows(p gate.Policy, verdicts []gate.RunVerdict) (rows []rules.Row, o
 	return rows, outliers
 }
 
-// mostTelling are the MaxRules rules with the most runs and the fewest properties,
-// in their order.
+// mostTelling returns the MaxRules rules with the most runs and the fewest properties, in their
+// order.
 func mostTelling(found []gate.Rule) []gate.Rule {
 	places := make([]int, len(found))
 	for i := range places {

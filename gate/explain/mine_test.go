@@ -16,22 +16,22 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// upgraded are forty runs of a lab, all of which are slow on a new SDK.
-func upgraded() (runs []run.Run) {
+// upgraded returns forty runs of a lab, all of which are slow on a new SDK.
+func upgradedLab() (runs []run.Run) {
 	for i := range 40 {
 		runs = append(runs, gatetest.Timed(fmt.Sprint("new", i), map[string]string{"sdk": "15", "model": fmt.Sprint("phone", i%8), "manufacturer": "m"}, 20))
 	}
 	return runs
 }
 
-// slowest is the policy with a budget that they break: what history alone says of phones
-// that were never measured so is no verdict.
+// slowest returns the policy with a budget that they break: the history alone gives no verdict on
+// phones that were never measured on that SDK.
 func slowest(p gate.Policy) gate.Policy {
 	p.Thresholds = []gate.Threshold{{Metric: "frames.duration_ms", Max: new(15.0)}}
 	return p
 }
 
-// before is an even history of the same lab on the SDK before.
+// before returns an even history of the same lab on the previous SDK.
 func before(n int) (accepted []run.Summary) {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	for i := range n {
@@ -54,25 +54,25 @@ func rulesAgainst(t *testing.T, p gate.Policy, runs []run.Run, accepted []run.Su
 	return out
 }
 
-// What forty runs say doesn't fade beside a longer history; the paper's share of
-// all runs does, where it is asked for.
-func TestRulesDoNotVanishAsTheHistoryGrows(t *testing.T) {
+// What forty runs show is not diluted by a longer history; the paper's share of all runs is, where
+// it is configured.
+func TestRulesWithGrowingHistory(t *testing.T) {
 	p := slowest(gatetest.Policy(t, gate.PresetDefault))
-	want := rulesAgainst(t, p, upgraded(), before(990))
+	want := rulesAgainst(t, p, upgradedLab(), before(990))
 	if !strings.Contains(strings.Join(want, "\n"), "map[sdk:15] => Outlier- in 40") {
 		t.Fatalf("against 990 references: %v, want the new SDK", want)
 	}
-	if got := rulesAgainst(t, p, upgraded(), before(10_000)); !reflect.DeepEqual(got, want) {
+	if got := rulesAgainst(t, p, upgradedLab(), before(10_000)); !reflect.DeepEqual(got, want) {
 		t.Errorf("against 10,000 references: %v, want the same as against 990: %v", got, want)
 	}
 	p.SupportOfAll = true
-	if got := rulesAgainst(t, p, upgraded(), before(10_000)); len(got) != 0 {
+	if got := rulesAgainst(t, p, upgradedLab(), before(10_000)); len(got) != 0 {
 		t.Errorf("40 runs are less than 1 %% of all, and gave %v", got)
 	}
 }
 
-// scatter gives each run six hundred properties of one of two values, which no two
-// properties give to the same runs.
+// scatter gives each run six hundred properties with one of two values, so that no two properties
+// divide the runs in the same way.
 func scatter(runs []run.Run) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for p := range 600 {
@@ -82,9 +82,9 @@ func scatter(runs []run.Run) {
 	}
 }
 
-// A verdict lists the rules that speak of most runs, and how many there are.
+// A verdict lists the rules that cover most runs, and how many there are.
 func TestManyRulesAreCutAndCounted(t *testing.T) {
-	runs := upgraded()
+	runs := upgradedLab()
 	scatter(runs)
 	var subjects []history.Subject
 	for _, r := range runs {
@@ -99,10 +99,10 @@ func TestManyRulesAreCutAndCounted(t *testing.T) {
 	}
 }
 
-// Rules are found of what the runs are labelled now: what was found of other labels, and
-// the warnings of it, are gone, and all else stays.
+// Rules follow the present labels: rules and warnings found for earlier labels are removed, and
+// everything else stays.
 func TestRulesFollowTheLabels(t *testing.T) {
-	runs := upgraded()
+	runs := upgradedLab()
 	scatter(runs)
 	p := slowest(gatetest.Policy(t, gate.PresetDefault))
 	var subjects []history.Subject
@@ -151,9 +151,9 @@ func TestRulesNameTheContext(t *testing.T) {
 	}
 }
 
-// Four phones are worse, and the fifth may be: its doubt is no counter-example, and that
-// all are worse is said once, in place of rules.
-func TestWhatIsWorseEverywhereIsSaidOnce(t *testing.T) {
+// Four phones are worse, and the fifth may be: its doubt is no counter-example. That all are worse
+// is reported once, in place of rules.
+func TestWorseEverywhereIsReportedOnce(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	var subjects []history.Subject
 	for i, n := range []int{10, 10, 10, 10, 2} {

@@ -14,26 +14,26 @@ import (
 	"github.com/apkgate/apkgate/rules"
 )
 
-// settings are properties that say how we measured. They explain no outlier, unless a list
-// of properties names them.
+// settings are properties that describe how we measured. They explain no outlier, unless a list of
+// properties names them.
 var settings = []string{"compiled", "recorded"}
 
-// first are the properties that name a rule before others which say the same.
-var first = []string{"sdk", "model"}
+// first are the properties that name a rule in preference to others of the same runs.
+var preferred = []string{"sdk", "model"}
 
-// half is how often, compared with the runs of a rule, others may bear its label at most:
-// where they are as bad, the rule explains nothing.
-const half = 0.5
+// half is the largest ratio of the other runs' rate of the label to that of a rule's runs: where
+// others are as bad, the rule explains nothing.
+const mostElsewhere = 0.5
 
-// checked is a run that was checked and of which something is known.
+// checked is a checked run that could be judged.
 type checked struct {
 	context           map[string]string
 	labels, suspected []string // suspected are the labels and the doubts, as doubts
 }
 
-// ofBuild are the rules of a check by the default: of the build's own runs, some of which are
-// outliers where others are normal, and of its runs among the accepted ones, for what is
-// new about all of them. everywhere says that all are worse, where they are.
+// ofBuild returns the rules of the default preset: from the build's own runs, of which some are
+// outliers and others normal, and from its runs among the accepted ones, which finds what is new
+// about all of them. everywhere says that all are worse, where they are.
 func ofBuild(v *gate.Verdict, p gate.Policy) (found []gate.Rule, cut []rules.Cut, everywhere string) {
 	all := checkedRuns(p, v.Runs)
 	accepted := make([]rules.Row, len(v.Accepted))
@@ -75,8 +75,8 @@ func ofBuild(v *gate.Verdict, p gate.Policy) (found []gate.Rule, cut []rules.Cut
 	return found, cut, worseEverywhere(all)
 }
 
-// least is the least number of runs that a rule is of: a share of those that were checked,
-// or where the policy says so, of all.
+// least returns the least number of runs of a rule: a share of the checked runs, or of all runs if
+// the policy says so.
 func least(p gate.Policy, checked int, accepted []gate.Accepted) int {
 	if p.SupportOfAll {
 		for _, a := range accepted {
@@ -86,8 +86,7 @@ func least(p gate.Policy, checked int, accepted []gate.Accepted) int {
 	return max(1, int(math.Ceil(p.MinSupport*float64(checked)-1e-9)))
 }
 
-// checkedRuns are those of which something is known: that they deviate, that they may, or
-// that they were judged and don't.
+// checkedRuns returns the runs that could be judged: they deviate, may deviate, or don't.
 func checkedRuns(p gate.Policy, verdicts []gate.RunVerdict) (out []checked) {
 	for _, v := range verdicts {
 		c := checked{context: explaining(p, v.Context), labels: v.Labels}
@@ -113,7 +112,7 @@ func checkedRuns(p gate.Policy, verdicts []gate.RunVerdict) (out []checked) {
 	return out
 }
 
-// explaining are the properties of a context that rules are made of.
+// explaining returns the properties of a context that rules may use.
 func explaining(p gate.Policy, context map[string]string) map[string]string {
 	use := p.RuleProperties()
 	out := maps.Clone(devctx.Only(context, use))
@@ -125,15 +124,15 @@ func explaining(p gate.Policy, context map[string]string) map[string]string {
 	return out
 }
 
-// mine are the rules over the rows that tell something: properties that say the same count
-// as one, and others don't bear the label as often.
+// mine returns the informative rules over the rows: properties of the same rows count as one, and
+// other rows have the label less often.
 func mine(rows []rules.Row, options rules.Options) (out []gate.Rule, cut []rules.Cut) {
 	rows, same := once(rows)
 	found, cut := rules.Mine(rows, options)
 	for _, r := range found {
 		all, having := float64(r.Count)/r.Support, float64(r.Count)/r.Confidence
 		others := r.Confidence/r.Lift*all - float64(r.Count)
-		if all-having < 0.5 || others/(all-having) > half*r.Confidence {
+		if all-having < 0.5 || others/(all-having) > mostElsewhere*r.Confidence {
 			continue
 		}
 		rule := gate.Rule{If: map[string]string{}, Then: r.Then, Support: r.Support, Confidence: r.Confidence, Lift: r.Lift, Count: r.Count}
@@ -151,10 +150,9 @@ func mine(rows []rules.Row, options rules.Options) (out []gate.Rule, cut []rules
 	return out, cut
 }
 
-// once leaves of the items that the very same rows have only one each; same are the others
-// of it.
+// once keeps one of the items that have exactly the same rows; same are the others.
 func once(rows []rules.Row) (out []rules.Row, same map[rules.Item][]rules.Item) {
-	places := map[rules.Item][]byte{} // of the rows that have it
+	places := map[rules.Item][]byte{} // rows of the item
 	for i, row := range rows {
 		for p, v := range row.Context {
 			item := rules.Item{Property: p, Value: v}
@@ -181,19 +179,19 @@ func once(rows []rules.Row) (out []rules.Row, same map[rules.Item][]rules.Item) 
 	return out, same
 }
 
-// inOrder puts the properties that name a rule first.
+// inOrder sorts the properties that name a rule first.
 func inOrder(a, b rules.Item) int {
 	rank := func(i rules.Item) int {
-		if at := slices.Index(first, i.Property); at >= 0 {
+		if at := slices.Index(preferred, i.Property); at >= 0 {
 			return at
 		}
-		return len(first)
+		return len(preferred)
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Property, b.Property))
 }
 
-// worseEverywhere says that all runs are worse, where there are several contexts and no
-// run is normal.
+// worseEverywhere reports in a sentence that all runs are worse, where there are several contexts
+// and no run is normal.
 func worseEverywhere(all []checked) string {
 	distinct, perhaps := map[string]bool{}, 0
 	for _, c := range all {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Eighty phones that have a history each, half of them on Android 16, where this build is
-// slow: that is the rule, whatever the history holds of Android 16 and however long it is.
+// Eighty phones have a history each, half of them on Android 16, where this build is slow: that is
+// the rule, whatever the history has of Android 16 and however long it is.
 func TestOnlyOneAndroidIsWorse(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	var accepted, now []run.Run
@@ -44,8 +44,8 @@ func TestOnlyOneAndroidIsWorse(t *testing.T) {
 	}
 }
 
-// verdictOf has one run for each context, worse (w), perhaps worse (s), and so after a tap (a),
-// better (b), normal (n), of which some is cleared (c) or of which nothing is known (u).
+// verdictOf returns a verdict with one run for each context: worse (w), perhaps worse (s), perhaps
+// worse after a tap (a), better (b), normal (n), partly cleared (c) or unknown (u).
 func verdictOf(of string, context func(i int) map[string]string, accepted ...gate.Accepted) *gate.Verdict {
 	v := &gate.Verdict{Accepted: accepted}
 	for i, kind := range of {
@@ -69,8 +69,8 @@ func verdictOf(of string, context func(i int) map[string]string, accepted ...gat
 	return v
 }
 
-// Which rules the build's own runs give, and which they don't.
-func TestRulesOfTheBuildsOwnRuns(t *testing.T) {
+// Which rules follow from the build's own runs, and which don't.
+func TestRulesOfOwnRuns(t *testing.T) {
 	half := func(name string) func(i int) map[string]string {
 		return func(i int) map[string]string { return map[string]string{name: fmt.Sprint(i / 4), "cpu": "arm"} }
 	}
@@ -106,9 +106,9 @@ func TestRulesOfTheBuildsOwnRuns(t *testing.T) {
 	}
 }
 
-// What is better is not worse, nor perhaps: runs of which some are better are not worse
+// Better is neither worse nor perhaps worse: if some runs are better, the runs are not worse
 // everywhere.
-func TestWhatIsBetterIsNotWorseEverywhere(t *testing.T) {
+func TestBetterIsNotWorseEverywhere(t *testing.T) {
 	context := func(i int) map[string]string { return map[string]string{"model": fmt.Sprint(i)} }
 	for of, want := range map[string]string{
 		"wwww": "All 4 runs are worse, in each of 4 contexts.",
@@ -125,9 +125,9 @@ func TestWhatIsBetterIsNotWorseEverywhere(t *testing.T) {
 	}
 }
 
-// Runs of the history count once each, whatever they were compared with, and those that are
-// checked themselves not as accepted ones.
-func TestAcceptedRunsAreCountedOnce(t *testing.T) {
+// Runs of the history count once each, whatever was compared with them, and those that are checked
+// themselves don't count as accepted ones.
+func TestCensusCountsRunsOnce(t *testing.T) {
 	ran := func(id, sdk string) run.Summary { return run.Summary{ID: id, Context: map[string]string{"sdk": sdk}} }
 	census := explain.NewCensus(nil)
 	census.Count([]run.Summary{ran("a", "14"), ran("b", "14"), ran("c", "15")})

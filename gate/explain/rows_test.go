@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// judged are n runs of a context that were found to be so.
+// judged returns n runs of a context with this verdict.
 func judged(n int, verdict gate.Outcome, label string, context ...string) (out []gate.RunVerdict) {
 	for i := range n {
 		v := gate.RunVerdict{ID: fmt.Sprint(verdict, context, i), Verdict: verdict, Labels: []string{label}, Context: map[string]string{}}
@@ -25,7 +25,7 @@ func judged(n int, verdict gate.Outcome, label string, context ...string) (out [
 	return out
 }
 
-// rulesOf are the rules of these runs, against no history.
+// rulesOf returns the rules of these runs, without a history.
 func rulesOf(p gate.Policy, runs ...[]gate.RunVerdict) string {
 	v := gate.Verdict{Runs: slices.Concat(runs...)}
 	explain.FindRules(&v, p)
@@ -37,9 +37,9 @@ func rulesOf(p gate.Policy, runs ...[]gate.RunVerdict) string {
 	return strings.Join(out, "; ")
 }
 
-// Runs of a check that are well speak against a rule as the history does; those of which
-// nothing can be said speak neither for it nor against it.
-func TestRunsThatAreWellSpeakAgainstARule(t *testing.T) {
+// Normal runs of a check count against a rule as the history does; those that can't be judged count
+// neither for it nor against it.
+func TestNormalRunsCountAgainstARule(t *testing.T) {
 	bad, elsewhere := judged(4, gate.Regression, gate.LabelWorse, "sdk", "15"), judged(4, gate.Pass, gate.LabelNormal, "sdk", "14")
 	const rule = "map[sdk:15] => Outlier-"
 	for name, c := range map[string]struct {
@@ -61,9 +61,9 @@ func TestRunsThatAreWellSpeakAgainstARule(t *testing.T) {
 	}
 }
 
-// The least support is a share of the checked runs: of 40, a tenth are four. Beside sixty
-// accepted ones four are enough too, unless the policy asks for a share of all.
-func TestSupportIsAShareOfTheCheckedRuns(t *testing.T) {
+// The least support is a share of the checked runs: a tenth of 40 is four. Four are also enough
+// with sixty accepted ones, unless the policy asks for a share of all.
+func TestSupportIsAShareOfCheckedRuns(t *testing.T) {
 	well := func(n int) []gate.RunVerdict { return judged(n, gate.Pass, gate.LabelNormal, "sdk", "14") }
 	bad := func(n int) []gate.RunVerdict { return judged(n, gate.Regression, gate.LabelWorse, "sdk", "15") }
 	sixty := gate.Accepted{Context: map[string]string{"sdk": "14"}, Runs: 60}
@@ -86,8 +86,8 @@ func TestSupportIsAShareOfTheCheckedRuns(t *testing.T) {
 	}
 }
 
-// What an earlier search warned of is forgotten with its rules, and no other warning is.
-func TestWarningsOfRulesGoWithThem(t *testing.T) {
+// Warnings of an earlier search are removed with its rules, and no other warning is.
+func TestRuleWarningsAreRemovedWithRules(t *testing.T) {
 	v := gate.Verdict{Runs: judged(4, gate.Pass, gate.LabelNormal, "sdk", "15"), Warnings: []run.Warning{
 		{Text: "of 1201 rules, the 1000 with the most runs are listed"},
 		{Text: "the disk is slow"},
@@ -99,9 +99,9 @@ func TestWarningsOfRulesGoWithThem(t *testing.T) {
 	}
 }
 
-// Of runs with 2,600 properties of two values each, 5,200 would have to be combined, where 5,000
-// can be: that is told once, however often rules were looked for.
-func TestWhatIsNotLookedForIsToldOnce(t *testing.T) {
+// Runs with 2,600 properties of two values each have 5,200 items to combine, and the limit is
+// 5,000: that is reported once, however often rules were searched.
+func TestSkippedSearchIsReportedOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	v := gate.Verdict{Runs: slices.Concat(judged(10, gate.Regression, gate.LabelWorse), judged(10, gate.Pass, gate.LabelNormal))}
 	for p := range 2600 {
@@ -116,9 +116,9 @@ func TestWhatIsNotLookedForIsToldOnce(t *testing.T) {
 	}
 }
 
-// A combination that singles out one run tells of nothing else: by default it is no rule.
-// The paper's preset has it.
-func TestARuleOfSeveralPropertiesNeedsTwoRuns(t *testing.T) {
+// A combination that singles out one run explains nothing else: by default it is no rule. The
+// paper's preset has it.
+func TestRuleOfSeveralPropertiesNeedsTwoRuns(t *testing.T) {
 	well := slices.Concat(judged(5, gate.Pass, gate.LabelNormal, "sdk", "15", "model", "a"), judged(5, gate.Pass, gate.LabelNormal, "sdk", "14", "model", "b"))
 	both := "map[model:b sdk:15] => Outlier-"
 	for n, want := range map[int]map[string]string{

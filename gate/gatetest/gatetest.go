@@ -1,7 +1,7 @@
-// Package gatetest makes runs for the tests of the gate: single ones, histories of
-// them, rounds of two builds, and whole labs with their noise.
+// Package gatetest makes runs for the tests of the gate: single ones, histories of them, rounds of
+// two builds, and whole labs with their noise.
 //
-// It is for tests alone, and makes everything up: nothing of it comes from a device.
+// It is for tests only, and all of its numbers are made up: none comes from a device.
 package gatetest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Repeated is a run of one iteration for each number, its time per frame.
+// Repeated returns a run with one iteration for each number, which is its time per frame.
 func Repeated(id, session, model string, ms ...float64) run.Run {
 	r := Run(id, nil)
 	r.Session, r.Context, r.Iterations = session, map[string]string{"model": model}, nil
@@ -24,7 +24,7 @@ func Repeated(id, session, model string, ms ...float64) run.Run {
 	return r
 }
 
-// Rising are n times that drift upwards as a phone gets hot, times a factor.
+// Rising returns n times that drift upwards as a phone gets hot, multiplied by a factor.
 func Rising(n int, factor float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -33,10 +33,10 @@ func Rising(n int, factor float64) []float64 {
 	return out
 }
 
-// Runs are its arguments.
+// Runs returns its arguments.
 func Runs(rs ...run.Run) []run.Run { return rs }
 
-// End is the end of an interval, not a number where there is none.
+// End returns the end of an interval, NaN where there is none.
 func End(x *float64) float64 {
 	if x == nil {
 		return math.NaN()
@@ -44,7 +44,7 @@ func End(x *float64) float64 {
 	return *x
 }
 
-// Steady is a history of n runs whose frame times waver by a few per cent.
+// Steady returns a history of n runs whose frame times vary by a few per cent.
 func Steady(n int, context map[string]string, ms float64, events ...string) []run.Run {
 	var out []run.Run
 	for i := range n {
@@ -59,7 +59,7 @@ func Steady(n int, context map[string]string, ms float64, events ...string) []ru
 	return out
 }
 
-// Timed is a run with that time per frame.
+// Timed returns a run with that time per frame.
 func Timed(id string, context map[string]string, ms float64) run.Run {
 	return In(Run(id, map[string]float64{"frames.duration_ms": ms}), context)
 }
@@ -72,7 +72,7 @@ func About(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Measured are n runs of a phone that have these metrics.
+// Measured returns n runs of a phone that have these metrics.
 func Measured(n int, model string, metrics ...string) []run.Run {
 	var out []run.Run
 	for i := range n {
@@ -85,7 +85,7 @@ func Measured(n int, model string, metrics ...string) []run.Run {
 	return out
 }
 
-// Rounds is a run of n repetitions.
+// Rounds returns a run of n repetitions.
 func Rounds(id string, n int, metrics func(i int) map[string]float64) run.Run {
 	r := Run(id, nil)
 	r.Session, r.Iterations = "s", nil
@@ -95,7 +95,7 @@ func Rounds(id string, n int, metrics func(i int) map[string]float64) run.Run {
 	return r
 }
 
-// Policy is a preset's.
+// Policy returns the policy of a preset.
 func Policy(t *testing.T, preset string) gate.Policy {
 	t.Helper()
 	p, ok := gate.PolicyOf(preset)
@@ -105,7 +105,7 @@ func Policy(t *testing.T, preset string) gate.Policy {
 	return p
 }
 
-// Lenient is the default policy with false alarms of 5 %, for numbers by hand.
+// Lenient returns the default policy with 5 % of false alarms, for numbers worked out by hand.
 func Lenient(t *testing.T) gate.Policy {
 	t.Helper()
 	p := Policy(t, gate.PresetDefault)
@@ -113,7 +113,7 @@ func Lenient(t *testing.T) gate.Policy {
 	return p
 }
 
-// Judging is a preset's policy that judges the metrics of these names alone.
+// Judging returns a preset's policy that judges only the named metrics.
 func Judging(t *testing.T, preset string, metrics ...string) gate.Policy {
 	t.Helper()
 	p := Policy(t, preset)
@@ -121,12 +121,12 @@ func Judging(t *testing.T, preset string, metrics ...string) gate.Policy {
 	return p
 }
 
-// Frames are the totals of a run: how many, the smooth ratio, the time of each.
+// Frames returns the totals of a run: the number of frames, the smooth ratio, the time per frame.
 func Frames(count, ratio, ms float64) map[string]float64 {
 	return map[string]float64{"frames.count": count, "frames.smooth_ratio": ratio, "frames.duration_ms": ms}
 }
 
-// Run is a run of one iteration with the given totals and events.
+// Run returns a run of one iteration with the given totals and events.
 func Run(id string, totals map[string]float64, events ...run.Bucket) run.Run {
 	return run.Run{
 		Format: run.Format, ID: id, App: run.App{Package: "app"}, Scenario: "s", Status: run.Complete,
@@ -134,13 +134,13 @@ func Run(id string, totals map[string]float64, events ...run.Bucket) run.Run {
 	}
 }
 
-// In is the run in another context.
+// In returns the run in another context.
 func In(r run.Run, context map[string]string) run.Run {
 	r.Context = context
 	return r
 }
 
-// Summaries are the runs as a policy sums them up.
+// Summaries returns the summaries of the runs by a policy.
 func Summaries(p gate.Policy, rs ...run.Run) []run.Summary {
 	var out []run.Summary
 	for _, r := range rs {
@@ -149,8 +149,8 @@ func Summaries(p gate.Policy, rs ...run.Run) []run.Summary {
 	return out
 }
 
-// Hungry is a run of one phone with a time per frame and joules of a source; of
-// no source where it is "".
+// Hungry returns a run of one phone with a time per frame and joules of a source; of no source
+// where source is "".
 func Hungry(id, source string, ms, joules float64) run.Run {
 	context := map[string]string{"model": "a"}
 	if source != "" {
@@ -159,7 +159,7 @@ func Hungry(id, source string, ms, joules float64) run.Run {
 	return In(Run(id, map[string]float64{"frames.duration_ms": ms, "energy.total_j": joules}), context)
 }
 
-// HungryRuns are n that waver by a per cent or two.
+// HungryRuns returns n such runs, which vary by a per cent or two.
 func HungryRuns(n int, source string, ms, joules float64) []run.Run {
 	var out []run.Run
 	for i := range n {
@@ -169,8 +169,8 @@ func HungryRuns(n int, source string, ms, joules float64) []run.Run {
 	return out
 }
 
-// HungryRounds is a run of a dozen rounds that share their session. Its time per
-// frame wavers with the joules, so that those of two builds are not the same.
+// HungryRounds returns a run of a dozen rounds of one session. Its time per frame varies with the
+// joules, so that two builds don't have the same.
 func HungryRounds(source string, joules float64) run.Run {
 	r := Hungry("r", source, 8, joules)
 	r.Session, r.Iterations = "together", nil
@@ -182,7 +182,7 @@ func HungryRounds(source string, joules float64) run.Run {
 	return r
 }
 
-// On are runs with a number each, of a phone, named by phone and place.
+// On returns runs of a phone with one number each, named by phone and place.
 func On(model, metricName string, values ...float64) []run.Run {
 	var out []run.Run
 	for i, v := range values {
@@ -191,18 +191,18 @@ func On(model, metricName string, values ...float64) []run.Run {
 	return out
 }
 
-// Nearly is a run of a phone with a number.
+// Nearly returns a run of a phone with one number.
 func Nearly(model, metricName string, value float64) run.Run {
 	return In(Run("new", map[string]float64{metricName: value}), Phone(model))
 }
 
-// Phone is a context that differs from those of other phones in two properties.
+// Phone returns a context that differs from those of other phones in two properties.
 func Phone(model string) map[string]string {
 	return map[string]string{"model": model, "screen": "of " + model, "sdk": "34"}
 }
 
-// Overruns is the catalogue with the time beyond the deadline as users have it judged,
-// and the policy that does.
+// Overruns returns the catalogue with the time beyond the deadline as users configure it, and a
+// policy that judges it.
 func Overruns(t *testing.T, preset string) (gate.Policy, *metric.Catalogue) {
 	t.Helper()
 	m, _ := metric.Default().Lookup("frames.overrun_ms")

@@ -12,27 +12,27 @@ import (
 type World struct {
 	Contexts, PerContext, Events int
 	Session, Noise, Tail         float64
-	// Repetitions are those of a run; 0 is one.
+	// Repetitions is how many a run has; 0 is one.
 	Repetitions int
 	// Unlike is how much noisier each phone is than the one before, as a share.
 	Unlike float64
 	// Hot is the share of sessions that are slower by hotBy.
 	Hot float64
-	// Sessions and Values, where there are any, take the place of Session and Noise: by
-	// what factors the sessions of real phones lay off, and their repetitions within.
+	// Sessions and Values, if set, replace Session and Noise: the factors by which sessions of real
+	// phones, and their repetitions, lie off.
 	Sessions, Values []float64
 }
 
 // hotBy is how much slower a hot session is, as a share.
 const hotBy = 0.15
 
-// Chance is what draws numbers, such as a *rand.Rand.
+// Chance draws numbers, such as a *rand.Rand.
 type Chance interface {
 	Float64() float64
 	NormFloat64() float64
 }
 
-// factor is one of those that were drawn from real phones, or else lognormal.
+// factor draws one of the factors measured on real phones, or else a lognormal one.
 func factor(rng Chance, drawn []float64, sd float64) float64 {
 	if len(drawn) > 0 {
 		return drawn[int(rng.Float64()*float64(len(drawn)))]
@@ -40,8 +40,7 @@ func factor(rng Chance, drawn []float64, sd float64) float64 {
 	return math.Exp(sd * rng.NormFloat64())
 }
 
-// Run is one of the world, in the context of that number, of a build that is so many
-// times as slow.
+// Run returns a run in the context of that number, of a build that is slow times as slow.
 func (w World) Run(rng Chance, id string, context int, slow float64) run.Run {
 	level := 8 * math.Exp(0.5*math.Sin(float64(context)*12.9898)) * factor(rng, w.Sessions, w.Session)
 	if w.Hot > 0 && rng.Float64() < w.Hot {
@@ -56,7 +55,7 @@ func (w World) Run(rng Chance, id string, context int, slow float64) run.Run {
 	return r
 }
 
-// repetition is one at a level of milliseconds a frame.
+// repetition returns one repetition at a level of milliseconds per frame.
 func (w World) repetition(rng Chance, context int, level float64) run.Iteration {
 	noise := w.Noise * math.Pow(1+w.Unlike, float64(context))
 	var events []run.Bucket
@@ -74,7 +73,7 @@ func (w World) repetition(rng Chance, context int, level float64) run.Iteration 
 	return run.Iteration{Metrics: map[string]float64{"frames.count": count, "frames.janky": janky, "frames.duration_ms": busy / count}, Events: events}
 }
 
-// Worlds are some, from one phone to forty contexts.
+// Worlds are examples, from one phone to forty contexts.
 var Worlds = map[string]World{
 	"one phone, 5 runs":             {Contexts: 1, PerContext: 5, Events: 6, Session: 0.03, Noise: 0.03, Tail: 0.3},
 	"one phone, 20 runs":            {Contexts: 1, PerContext: 20, Events: 6, Session: 0.03, Noise: 0.03, Tail: 0.3},

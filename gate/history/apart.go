@@ -10,28 +10,28 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// apart are metrics of a run that have no comparable history, since their values
-// are only comparable where a context property is equal.
-type apart struct {
+// incomparable are metrics of a run without comparable history, since their values are only
+// comparable where a context property is equal.
+type incomparable struct {
 	property string
 	metrics  []string
 	here     []string // the property's values in the run
 	there    []string // and in the accepted runs that have the metrics
 }
 
-// apartFrom groups such metrics by their property.
-func (c *check) apartFrom() []apart {
-	var out []apart
+// incomparableMetrics groups such metrics by their property.
+func (c *check) incomparableMetrics() []incomparable {
+	var out []incomparable
 	for _, d := range c.unmatched() {
 		m, _ := c.catalogue.Lookup(d.Metric)
 		somewhere := slices.ContainsFunc(c.done, func(o gate.Comparison) bool { return o.Metric == d.Metric && o.N > 0 })
 		if m.Within == "" || somewhere {
 			continue
 		}
-		at := slices.IndexFunc(out, func(a apart) bool { return a.property == m.Within })
+		at := slices.IndexFunc(out, func(a incomparable) bool { return a.property == m.Within })
 		if at < 0 {
 			at = len(out)
-			out = append(out, apart{property: m.Within, here: []string{m.Way(c.run.Context)}})
+			out = append(out, incomparable{property: m.Within, here: []string{m.Way(c.run.Context)}})
 		}
 		a := &out[at]
 		if !slices.Contains(a.metrics, d.Metric) {
@@ -44,18 +44,18 @@ func (c *check) apartFrom() []apart {
 	return out
 }
 
-// kind is how the judged numbers of one property came about in the run, and how many
-// accepted runs have them of the same kind: runs of others are no history for them.
+// kind is how the judged numbers of one property were measured in the run, and how many accepted
+// runs measured them in the same way: runs of another kind are no history for them.
 type kind struct {
 	property    string
 	metrics     []string
 	here        string
 	there       []string // in other runs
 	same, other int      // accepted runs
-	own         bool     // these are of the run's own context alone
+	own         bool     // only runs of the run's own context are counted
 }
 
-// kindsOf groups the cells that are judged by the property that keeps them apart.
+// kindsOf groups the judged cells by the property that separates their kinds.
 func (c *check) kindsOf(cells []run.Cell) []kind {
 	var out []kind
 	for i, cell := range cells {
@@ -79,16 +79,16 @@ func (c *check) kindsOf(cells []run.Cell) []kind {
 	return out
 }
 
-// warnApart says what the history has in another way, and what to do. Where some runs
-// of this way are there, and too few, it says how far the history has come.
+// warnApart warns about the history that was measured in another way, and says what to do. Where
+// there are too few runs of the present kind, it reports how many there are.
 func (c *check) warnApart() {
 	for _, k := range c.kinds {
-		at := slices.IndexFunc(c.apart, func(a apart) bool { return a.property == k.property && len(a.there) > 0 })
+		at := slices.IndexFunc(c.incomparable, func(a incomparable) bool { return a.property == k.property && len(a.there) > 0 })
 		missing := c.policy.LeastRuns() - k.same
 		switch {
-		case slices.Contains(c.told, k.property):
+		case slices.Contains(c.reported, k.property):
 		case at >= 0:
-			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) + ", and this verdict says nothing of " +
+			c.warnings = append(c.warnings, run.Warning{Text: c.incomparable[at].describe(c.catalogue) + ", and this verdict says nothing of " +
 				prose.Plural(len(k.metrics), "it", "them") + ": " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
 		case k.rebuilds(c.policy):
 			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + prose.Plural(missing, "rebuilds", "rebuild") + " the history"})
@@ -96,8 +96,8 @@ func (c *check) warnApart() {
 	}
 }
 
-// otherwise is what to do instead of accepting runs, before "accept": where frames come
-// from is for the device to say.
+// alternative is what to do instead of accepting runs, as a prefix of "accept": the device decides
+// where frames come from.
 func (k kind) otherwise() string {
 	if k.property == metric.FramesBy {
 		return ""
@@ -105,11 +105,10 @@ func (k kind) otherwise() string {
 	return "measure as the accepted runs were, or "
 }
 
-// rebuilds reports whether accepted runs of another kind stand beside too few of the
-// run's own.
+// rebuilds reports whether there are accepted runs of another kind and too few of the run's own.
 func (k kind) rebuilds(p gate.Policy) bool { return k.other > 0 && k.same < p.LeastRuns() }
 
-// moreRuns is so many of them, with a space: "5 runs ".
+// moreRuns returns the number with its noun and a space: "5 more runs ".
 func moreRuns(n int) string {
 	if n <= 0 {
 		return "runs "
@@ -117,9 +116,9 @@ func moreRuns(n int) string {
 	return fmt.Sprintf("%d more %s ", n, prose.Plural(n, "run", "runs"))
 }
 
-// describe says which runs don't count: `smooth ratio, time per frame: 10 of 12 accepted
-// runs of this context were measured in another way and don't count: frames_by is
-// "timeline" here and "gfxinfo" there`.
+// describe reports which runs don't count: `smooth ratio, time per frame: 10 of 12 accepted runs of
+// this context were measured in another way and don't count: frames_by is "timeline" here and
+// "gfxinfo" there`.
 func (k kind) describe(catalogue *metric.Catalogue) string {
 	whose := "accepted runs"
 	if k.own {
@@ -130,12 +129,12 @@ func (k kind) describe(catalogue *metric.Catalogue) string {
 		k.property, gate.OneOf([]string{k.here}), gate.OneOf(k.there))
 }
 
-// describe says how the run and the history differ: `energy has no comparable
-// history: energy_from is "battery" here and "rails" there`.
-func (a apart) describe(catalogue *metric.Catalogue) string {
+// describe reports how the run and the history differ: `energy has no comparable history:
+// energy_from is "battery" here and "rails" there`.
+func (a incomparable) describe(catalogue *metric.Catalogue) string {
 	return fmt.Sprintf("%s %s no comparable history: %s is %s here and %s in the accepted runs",
 		gate.Titles(a.metrics, catalogue), have(a.metrics), a.property, gate.OneOf(a.here), gate.OneOf(a.there))
 }
 
-// have is the verb of so many metrics.
+// have returns the verb for so many metrics.
 func have(metrics []string) string { return prose.Plural(len(metrics), "has", "have") }

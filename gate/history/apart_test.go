@@ -21,7 +21,7 @@ func comparisonOf(v gate.RunVerdict, metric string) gate.Comparison {
 	return v.Comparisons[at]
 }
 
-func TestJoulesAreComparedWithinTheirSource(t *testing.T) {
+func TestJoulesAreComparedWithinSource(t *testing.T) {
 	frames := gatetest.Steady(10, map[string]string{"model": "a"}, 8)
 	for name, c := range map[string]struct {
 		now     run.Run
@@ -67,7 +67,7 @@ func TestJoulesAreComparedWithinTheirSource(t *testing.T) {
 	}
 }
 
-func TestJoulesOfAnotherSourceAloneDecideNothing(t *testing.T) {
+func TestJoulesOfAnotherSourceDecideNothing(t *testing.T) {
 	only := func(r run.Run) run.Run {
 		delete(r.Iterations[0].Metrics, "frames.duration_ms")
 		return r
@@ -82,7 +82,7 @@ func TestJoulesOfAnotherSourceAloneDecideNothing(t *testing.T) {
 	}
 }
 
-func TestDuneTooComparesJoulesWithinTheirSource(t *testing.T) {
+func TestDuneComparesJoulesWithinSource(t *testing.T) {
 	history := slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20))
 	v := checkOne(gatetest.Judging(t, gate.PresetDune, "energy.total_j", "frames.duration_ms"), gatetest.Hungry("new", "battery", 8, 30), history...)
 	if d := comparisonOf(v, "energy.total_j"); d.Direction != gate.ToRegression || d.N != 11 || comparisonOf(v, "frames.duration_ms").N != 21 {
@@ -90,7 +90,7 @@ func TestDuneTooComparesJoulesWithinTheirSource(t *testing.T) {
 	}
 }
 
-// Of several runs in a check each is compared with those of its own source.
+// In a check of several runs each is compared with those of its own source.
 func TestRunsOfSeveralSourcesInOneCheck(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	refs := gatetest.Summaries(p, slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20))...)
@@ -138,9 +138,9 @@ func TestBudgetsInJoules(t *testing.T) {
 	}
 }
 
-// Nobody held a wakelock before; now one is held for ten minutes. And who held
-// one for some milliseconds may do so again.
-func TestWakelocksOutOfNothing(t *testing.T) {
+// No wakelock was held before; now one is held for ten minutes. One that was held for some
+// milliseconds before may be held again.
+func TestNewWakelocks(t *testing.T) {
 	held := func(id string, ms float64) run.Run {
 		return gatetest.Run(id, map[string]float64{"frames.duration_ms": 8, "wakelock.time_ms": ms, "wakelock.screen_off_ms": ms / 2})
 	}
@@ -172,9 +172,9 @@ func TestWakelocksOutOfNothing(t *testing.T) {
 	}
 }
 
-// Frames from the timeline beside an accepted history of frames from gfxinfo: the CPU
-// time is compared with all of it, the frames with none, and that is told once.
-func TestFramesAreComparedWithinTheirKind(t *testing.T) {
+// Frames come from the timeline, and those of the accepted history from gfxinfo: the CPU time is
+// compared with all of it, the frames with none, and that is reported once.
+func TestFramesAreComparedWithinKind(t *testing.T) {
 	of := func(n int, model, by string) (out []run.Run) {
 		for i := range n {
 			waver := 1 + 0.01*float64(i%3-1)
@@ -225,7 +225,8 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 			}
 		})
 	}
-	// A start that was hardly ever measured is told beside frames that rebuild.
+	// A start that was hardly ever measured is reported along with frames that are measured in
+	// another way.
 	started := func(r run.Run) run.Run {
 		r.Iterations[0].Metrics["startup.ttid_ms"] = 300
 		return r
@@ -236,8 +237,8 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 	if !strings.Contains(v.Reason, "time to initial display has 1 comparable run of the 5 that are needed; "+both+" have 3") || len(v.Warnings) != 1 {
 		t.Errorf("%q, want the frames and the start; warnings %q", v.Reason, v.Warnings)
 	}
-	// Frames that are much slower are a regression beside their own kind, however many
-	// of the other there are.
+	// Frames that are much slower are a regression compared with their own kind, however many of
+	// the other there are.
 	slow := now("timeline")
 	slow.Iterations[0].Metrics["frames.duration_ms"] = 16
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), slow, slices.Concat(of(10, "a", ""), of(6, "a", "timeline"))...); v.Verdict != gate.Regression {
@@ -245,10 +246,10 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 	}
 }
 
-// TestMetricsThatNothingIsComparableWith: a metric is told to have no comparable history where it has
-// none anywhere and its numbers come about in several ways; what is compared in the whole run has one,
-// and what is simply new is told elsewhere.
-func TestMetricsThatNothingIsComparableWith(t *testing.T) {
+// A metric has no comparable history where no accepted run has it in the same way and it is
+// measured in several ways. A metric that is compared in the whole run has one, and a new metric is
+// reported elsewhere.
+func TestMetricsWithoutComparableHistory(t *testing.T) {
 	of := func(event, metric string, n int) gate.Comparison {
 		return gate.Comparison{Event: event, Metric: metric, N: n}
 	}
@@ -262,7 +263,7 @@ func TestMetricsThatNothingIsComparableWith(t *testing.T) {
 		"all":                      {[]gate.Comparison{of("", "energy.total_j", 9), of("", "cpu.time_ms", 9)}, nil},
 	} {
 		var got []string
-		for _, a := range (&check{catalogue: metric.Default(), done: c.done}).apartFrom() {
+		for _, a := range (&check{catalogue: metric.Default(), done: c.done}).incomparableMetrics() {
 			got = append(got, a.metrics...)
 		}
 		if !slices.Equal(got, c.want) {

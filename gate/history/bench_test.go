@@ -11,14 +11,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// BenchmarkCheck checks one run of 6 events × 3 metrics against the 10,000
-// references that a store gives at most, in 300 contexts.
+// BenchmarkCheck checks one run of 6 events × 3 metrics against 10,000 references, the most that a
+// store returns, in 300 contexts.
 func BenchmarkCheck(b *testing.B) {
 	benchCheck(b, gatetest.World{Contexts: 300, PerContext: 34, Events: 5, Session: 0.03, Noise: 0.03, Tail: 0.3}, 1)
 }
 
-// BenchmarkCheckOfManyCells checks one run of 34 events × 3 metrics against 50 of its
-// own context, of five repetitions each.
+// BenchmarkCheckOfManyCells checks one run of 34 events × 3 metrics against 50 of its own context,
+// of five repetitions each.
 func BenchmarkCheckOfManyCells(b *testing.B) {
 	benchCheck(b, gatetest.World{Contexts: 1, PerContext: 50, Events: 33, Session: 0.03, Noise: 0.03, Tail: 0.3}, 5)
 }
@@ -34,7 +34,7 @@ func benchCheck(b *testing.B, w gatetest.World, repetitions int) {
 		return r
 	}
 	var refs []run.Summary
-	var shared run.Layouts // as a store gives them
+	var shared run.Layouts // as a store returns them
 	for c := range w.Contexts {
 		for i := range w.PerContext {
 			s := run.Summarize(runOf(fmt.Sprint(c, ".", i), c), p.Centre, metric.Default())

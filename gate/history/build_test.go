@@ -8,10 +8,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A build's size is the same in each run of it, so that a change of it is certain after
-// two accepted runs; but it decides where somebody asks, and from the change on that
-// matters.
-func TestTheSizeOfABuildIsExact(t *testing.T) {
+// A build's size is the same in each of its runs, so that a change is certain after two accepted
+// runs. It decides only on request, and only if the change matters.
+func TestBuildSizeIsExact(t *testing.T) {
 	const size = "apk.size_bytes"
 	of := func(bytes float64) run.Run {
 		r := gatetest.Nearly("a", size, bytes)
@@ -47,7 +46,7 @@ func TestTheSizeOfABuildIsExact(t *testing.T) {
 			t.Errorf("%s: %s: %s, want %s", name, v.Verdict, v.Reason, c.want)
 		}
 	}
-	// A run without its APK has lost nothing that anybody asked for.
+	// A run without its APK lacks nothing that was configured.
 	without := of(0)
 	delete(without.Iterations[0].Metrics, size)
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), without, history...); v.Verdict != gate.Pass || len(v.Warnings) > 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// rates checks many worlds and returns the share of checks that fail or stay
-// undecided, each of `batch` runs of a build that is slow times slower.
+// rates checks many worlds and returns the shares of checks that fail and that stay undecided, each
+// of `batch` runs of a build that is slow times slower.
 func rates(t *testing.T, w gatetest.World, preset string, trials, batch int, slow float64) (failed, undecided float64) {
 	p := gatetest.Policy(t, preset)
 	for trial := range trials {
@@ -45,10 +45,9 @@ func rates(t *testing.T, w gatetest.World, preset string, trials, batch int, slo
 	return failed / float64(trials), undecided / float64(trials)
 }
 
-// At most one unchanged pull request in a hundred may fail, with an allowance for
-// the number of trials, however many comparisons a check makes. APKGATE_FULL makes three
-// times as many, the full evaluation six times, and says what the paper's preset does of
-// them.
+// At most one unchanged pull request in a hundred may fail, with an allowance for the number of
+// trials, however many comparisons a check makes. APKGATE_FULL triples the number of trials, the
+// full evaluation takes six times as many, and reports the rates of the paper's preset.
 func TestUnchangedBuildsPass(t *testing.T) {
 	full := os.Getenv("APKGATE_EVALUATION") == "full"
 	for name, w := range gatetest.Worlds {
@@ -80,8 +79,8 @@ func TestUnchangedBuildsPass(t *testing.T) {
 	}
 }
 
-// A build that takes 60 % longer a frame passes nowhere, and fails by history alone where
-// that is worth the name.
+// A build that takes 60 % longer per frame never passes, and fails by the history alone where that
+// is long enough.
 func TestSlowBuildsFail(t *testing.T) {
 	for name, least := range map[string]float64{
 		"one phone, 5 runs": 0.6, "one phone, 20 runs": 1, "three phones, 3 runs each": 0, "three noisy phones, 20 events": 0,
@@ -94,9 +93,9 @@ func TestSlowBuildsFail(t *testing.T) {
 	}
 }
 
-// real are worlds whose noise is that of real phones: by what factors the sessions of
-// metered workloads lie off their middle and repetitions off their session's, and those of
-// two phones' estimates, which are quiet.
+// real returns worlds with the noise of real phones: the factors by which the sessions of metered
+// workloads lie off their middle and repetitions off their session's, and those of two phones'
+// estimates, which are quiet.
 func real(t *testing.T) map[string]gatetest.World {
 	t.Helper()
 	monsoon, batterystats, err := published.Energy(filepath.Dir(corpustest.Path(t, "dataset")))

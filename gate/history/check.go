@@ -15,30 +15,30 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// check is one subject on its way to a verdict.
+// check is the judgement of one subject in progress.
 type check struct {
-	policy    gate.Policy
-	catalogue *metric.Catalogue
-	run       run.Run
-	summary   run.Summary
-	past      past.Runs      // given up when all cells are judged
-	seen      past.Seen      // what is told of it
-	setting   setting        // of ours that alone tells the run's context from that of accepted ones
-	beside    int            // accepted runs of the same session
-	clusters  int            // of the nearest clusters, how many the preset dune took
-	context   string         // as a key
-	order     map[string]int // events by their place in the run
-	judged    []*judgement
-	work      []gate.Comparison // what there is clearly more of
-	done      []gate.Comparison // in the order of events, then of the catalogue
-	apart     []apart
-	kinds     []kind
-	told      []string // properties of kinds that the whole verdict tells of
-	lost      []lostMetric
-	gone      string // which events did not take place that always did, "" for none
-	fewer     string // of which events most frames are gone, "" for none
-	warnings  []run.Warning
-	invalid   bool
+	policy       gate.Policy
+	catalogue    *metric.Catalogue
+	run          run.Run
+	summary      run.Summary
+	past         past.Runs      // released when all cells are judged
+	seen         past.Seen      // what the verdict reports of it
+	setting      setting        // that alone separates the run's context from that of accepted ones
+	beside       int            // accepted runs of the same session
+	clusters     int            // how many of the nearest clusters the preset dune used
+	context      string         // as a key
+	order        map[string]int // events by their place in the run
+	judged       []*judgement
+	work         []gate.Comparison // counts that are clearly higher
+	done         []gate.Comparison // in the order of events, then of the catalogue
+	incomparable []incomparable
+	kinds        []kind
+	reported     []string // properties of kinds that the whole verdict reports
+	lost         []missingMetric
+	lackedEvents string // events that always took place and did not in this run, "" for none
+	lackedFrames string // events most of whose frames are missing, "" for none
+	warnings     []run.Warning
+	invalid      bool
 }
 
 func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
@@ -71,10 +71,10 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 	c.work = c.clearlyMore(counted)
 	c.kinds = c.kindsOf(cells)
 	c.warnMissingEvents()
-	c.gone = c.goneEvents()
-	c.fewer = c.fewerFrames(frames)
-	c.lost = c.lostMetrics()
-	c.warnLost()
+	c.lackedEvents = c.missingEvents()
+	c.lackedFrames = c.fewerFrames(frames)
+	c.lost = c.missingMetrics()
+	c.warnMissing()
 	c.warnSmallCluster()
 	return c
 }
@@ -97,9 +97,9 @@ func (c *check) judge(cell run.Cell) {
 	}
 }
 
-// others leaves out of the history the run itself, the runs of its session, which
-// were made side by side with it and are no independent evidence, and what it
-// can't be compared with.
+// others returns the history without the run itself, without runs that can't be compared with it,
+// and without the runs of its session: these were made side by side with it and are no independent
+// evidence.
 func others(s Subject) []run.Summary {
 	away := func(r run.Summary) bool {
 		return s.itself(r) || s.beside(r) || !devctx.Comparable(r.Context, s.Run.Context)
@@ -114,7 +114,7 @@ func (s Subject) itself(r run.Summary) bool { return r.ID != "" && r.ID == s.Run
 
 func (s Subject) beside(r run.Summary) bool { return r.Session != "" && r.Session == s.Run.Session }
 
-// ownSession counts the references that are of the run's own session.
+// ownSession counts the references of the run's own session.
 func ownSession(s Subject) int {
 	n := 0
 	for _, r := range s.References {
@@ -125,7 +125,7 @@ func ownSession(s Subject) int {
 	return n
 }
 
-// cells are those to judge: the whole run first, then events as they came.
+// cells returns the cells to judge: the whole run first, then events in their order.
 func (c *check) cells() []run.Cell {
 	var out []run.Cell
 	for cell := range c.summary.Cells.All() {
@@ -137,7 +137,7 @@ func (c *check) cells() []run.Cell {
 	return out
 }
 
-// counted are the cells that count the work of the whole run and are not judged.
+// counted returns the cells of the whole run that count work and are not judged.
 func (c *check) counted() []run.Cell {
 	if c.policy.Preset == gate.PresetDune { // it knows no intervals
 		return nil
@@ -153,15 +153,15 @@ func (c *check) counted() []run.Cell {
 	return out
 }
 
-// clearlyMore are the comparisons of these cells that lie above what the own context's
-// sessions let expect: by a change that matters, and with all of their interval.
+// clearlyMore returns the comparisons of these cells that lie above what the sessions of the run's
+// own context predict: by a change that matters, with the whole interval above zero.
 func (c *check) clearlyMore(cells []run.Cell) []gate.Comparison {
 	var out []gate.Comparison
 	for _, cell := range cells {
 		x, _ := c.summary.Cells.Get(cell)
 		j := judge(c.policy, cell, c.summary, x, c.past, c.catalogue)
 		fill(c.policy, j)
-		if j.enough(c.policy) && j.means() && j.worsening() >= j.policy.MinChange && j.Low != nil && *j.Low > 0 {
+		if j.enough(c.policy) && j.matters() && j.worsening() >= j.policy.MinChange && j.Low != nil && *j.Low > 0 {
 			j.Sample, j.Shown = nil, true
 			out = append(out, j.Comparison)
 		}
@@ -169,13 +169,13 @@ func (c *check) clearlyMore(cells []run.Cell) []gate.Comparison {
 	return out
 }
 
-// inOrder puts the whole run first, then events as they came.
+// inOrder sorts the whole run first, then events in their order.
 func (c *check) inOrder(a, b run.Cell) int {
 	return cmp.Or(cmp.Compare(c.order[a.Event], c.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
 }
 
-// warnMissingEvents says which UI events the history has and the run has not:
-// what did not happen can't be judged.
+// warnMissingEvents names UI events that the history has and the run lacks: an event that did not
+// happen can't be judged.
 func (c *check) warnMissingEvents() {
 	if len(c.past.Refs) == 0 {
 		return
@@ -193,7 +193,7 @@ func (c *check) warnMissingEvents() {
 	}
 }
 
-// judgeTogether decides what needs all comparisons of all subjects in view.
+// judgeTogether makes the decisions that need all comparisons of all subjects.
 func judgeTogether(p gate.Policy, checks []*check) {
 	var all []*judgement
 	runs := 0
@@ -218,14 +218,14 @@ func judgeTogether(p gate.Policy, checks []*check) {
 	}
 }
 
-// afterEffectShare is how much of the event before it a deviation may reach and
-// still be its after-effect.
+// afterEffectShare is the largest deviation that counts as an after-effect, as a share of that of
+// the event before.
 const afterEffectShare = 0.5
 
-// markAfterEffects finds deviations that are what the event just before left
-// behind: the app had not recovered yet (paper, section 8.4). An event is an
-// after-effect if all that is worse about it is at least twice as bad just
-// before. It is shown under its cause and bears no label of its own.
+// markAfterEffects finds deviations that are after-effects of the event just before: the app had
+// not recovered yet (paper, section 8.4). An event is an after-effect if everything that is worse
+// about it was at least twice as bad just before. It is shown under its cause and has no label of
+// its own.
 func (c *check) markAfterEffects() {
 	worse := map[string]map[string]*judgement{} // by event, then metric
 	for _, j := range c.judged {
@@ -238,7 +238,7 @@ func (c *check) markAfterEffects() {
 		worse[j.Event][j.Metric] = j
 	}
 	names := run.EventOrder(c.run)
-	itself := false // whether the event before is an after-effect
+	itself := false // the event before is an after-effect
 	for i := 1; i < len(names); i++ {
 		before, now := worse[names[i-1]], worse[names[i]]
 		itself = !itself && leftBy(before, now)
@@ -261,8 +261,8 @@ func leftBy(before, now map[string]*judgement) bool {
 	return len(now) > 0
 }
 
-// size is how bad a deviation is: the share that is lost of what should be more,
-// the logarithm of the factor for what should be less.
+// size returns how bad a deviation is: the share lost where higher is better, the logarithm of the
+// factor where lower is.
 func (j *judgement) size() float64 {
 	if j.metric.Signed {
 		return math.Abs(j.Value - j.Expected)

@@ -50,7 +50,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestTheGravestOfSeveralRuns(t *testing.T) {
+func TestGravestOfSeveralRuns(t *testing.T) {
 	phone := map[string]string{"model": "a"}
 	p := gatetest.Policy(t, gate.PresetDefault)
 	refs := gatetest.Summaries(p, gatetest.Steady(10, phone, 8)...)
@@ -68,7 +68,7 @@ func TestTheGravestOfSeveralRuns(t *testing.T) {
 	}
 }
 
-func TestARunIsNotItsOwnHistory(t *testing.T) {
+func TestRunIsNotItsOwnHistory(t *testing.T) {
 	history := gatetest.Steady(10, nil, 8)
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), history[3], history...)
 	if v.ReferenceTotal != 9 || slices.ContainsFunc(v.Reference, func(r gate.Reference) bool { return r.ID == history[3].ID }) {
@@ -76,8 +76,7 @@ func TestARunIsNotItsOwnHistory(t *testing.T) {
 	}
 }
 
-// Runs made side by side share the heat of their session, and prove nothing to
-// each other.
+// Runs made side by side share the conditions of their session, and are no evidence for each other.
 func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
 	history := gatetest.Steady(10, nil, 8)
 	for i := range history[:6] {
@@ -101,8 +100,8 @@ func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
 	}
 }
 
-// A phone is the same phone when its battery has waned by a step.
-func TestTheBatteryMakesNoOtherPhone(t *testing.T) {
+// A phone stays the same context when its battery's health falls by a step.
+func TestBatteryHealthKeepsTheContext(t *testing.T) {
 	history := gatetest.Steady(12, map[string]string{"model": "a", "battery": "80-100%"}, 8)
 	for _, level := range []string{"80-100%", "50-79%", ""} {
 		now := gatetest.Timed("new", map[string]string{"model": "a", "battery": level}, 8*1.4)
@@ -112,14 +111,14 @@ func TestTheBatteryMakesNoOtherPhone(t *testing.T) {
 	}
 }
 
-func TestAnotherToolsNumbersAreNoHistory(t *testing.T) {
+func TestOtherToolsAreNoHistory(t *testing.T) {
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", nil, 16), gatetest.Steady(10, map[string]string{"measured_by": "macrobenchmark"}, 8)...)
 	if v.Verdict != gate.Inconclusive || v.ReferenceTotal != 0 {
 		t.Errorf("%s from %d references, want inconclusive from none", v.Verdict, v.ReferenceTotal)
 	}
 }
 
-func TestOneBadRunOnceAcceptedDoesNotBlind(t *testing.T) {
+func TestOneBadAcceptedRunDoesNotBlind(t *testing.T) {
 	history := append(gatetest.Steady(12, nil, 8), gatetest.Timed("bad", nil, 80))
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", nil, 12), history...); v.Verdict != gate.Regression {
 		t.Errorf("%s, want regression: %s", v.Verdict, v.Reason)
@@ -173,7 +172,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-func TestDetailsAreJudgedWhereTheirSummaryIsAbsent(t *testing.T) {
+func TestDetailsJudgedWithoutSummary(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	const detail, tail = "frames.duration_ms.p90", "frames.duration_ms.p95"
 	of := func(id, name string, ms float64, more ...string) run.Run {
@@ -189,7 +188,7 @@ func TestDetailsAreJudgedWhereTheirSummaryIsAbsent(t *testing.T) {
 		beside = append(beside, of(fmt.Sprint(i), detail, 10+float64(i%3)/10, "frames.duration_ms"))
 		tails = append(tails, of(fmt.Sprint(i), tail, 10+float64(i%3)/10, "frames.duration_ms"))
 	}
-	// The tail that decides is judged beside its summary too.
+	// The tail that decides is judged as well as its summary.
 	if v := checkOne(p, of("new", tail, 20, "frames.duration_ms"), tails...); v.Verdict != gate.Regression {
 		t.Errorf("the 95th percentile beside the mean: %s, want regression", v.Verdict)
 	}
@@ -210,14 +209,14 @@ func TestDetailsAreJudgedWhereTheirSummaryIsAbsent(t *testing.T) {
 	}
 }
 
-func TestAMissingEventIsSaid(t *testing.T) {
+func TestMissingEventIsReported(t *testing.T) {
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", nil, 8), gatetest.Steady(10, nil, 8, "checkout")...)
 	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, `"checkout"`) {
 		t.Errorf("warnings %v, want one of the event checkout", v.Warnings)
 	}
 }
 
-func TestWhatHasNoHistoryIsSaid(t *testing.T) {
+func TestNoHistoryIsReported(t *testing.T) {
 	now := gatetest.Run("new", map[string]float64{"frames.duration_ms": 8, "startup.ttid_ms": 900})
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, gatetest.Steady(10, nil, 8)...)
 	want := "no accepted run that this one is compared with has startup.ttid_ms"
@@ -226,8 +225,9 @@ func TestWhatHasNoHistoryIsSaid(t *testing.T) {
 	}
 }
 
-// One ANR where there was none is no proof, and no pass; one in each repetition is proof.
-func TestANRsWhereThereWereNone(t *testing.T) {
+// One ANR where there was none neither proves a regression nor passes; one in each repetition
+// proves it.
+func TestFirstANRs(t *testing.T) {
 	var history []run.Run
 	for i := range 20 {
 		history = append(history, gatetest.Run(fmt.Sprint(i), map[string]float64{"anr.count": 0}))
@@ -248,9 +248,9 @@ func TestANRsWhereThereWereNone(t *testing.T) {
 	}
 }
 
-// A metric that the runs declare is judged with the catalogue that the caller has,
-// which knows nothing of it; one that can't be read is a doubt.
-func TestMetricsThatRunsDeclareAreJudged(t *testing.T) {
+// A metric that the runs declare is judged with the caller's catalogue, which lacks it; one with an
+// invalid declaration is a doubt.
+func TestDeclaredMetricsAreJudged(t *testing.T) {
 	declared := func(r run.Run, better string) run.Run {
 		r.Declared = []run.Declared{{Name: "search.hits", Unit: "hits", Better: better}}
 		return r
@@ -268,11 +268,11 @@ func TestMetricsThatRunsDeclareAreJudged(t *testing.T) {
 	}
 }
 
-// TestAfterEffectsOfWhatIsPerhapsWorse: an event that got worse by half as much or less than the one
-// before it is an after-effect, whether that is worse or perhaps worse; not of what is better or as
-// it was, and no other after-effect follows on one. Times of 20 ms grow to 80, fourfold, and to 40,
-// twofold: half as much in logarithms.
-func TestAfterEffectsOfWhatIsPerhapsWorse(t *testing.T) {
+// An event that got worse by half as much or less than the event before it is an after-effect,
+// whether that event is worse or perhaps worse. An event after a better or unchanged one is not,
+// and no after-effect follows another. Times of 20 ms grow to 80, fourfold, and to 40, twofold:
+// half as much in logarithms.
+func TestAfterEffectsOfSuspects(t *testing.T) {
 	frames, _ := metric.Default().Lookup("frames.duration_ms")
 	of := func(event string, d gate.Direction, value float64) *judgement {
 		return &judgement{metric: frames, Comparison: gate.Comparison{Event: event, Metric: frames.Name, Direction: d, Value: value, Expected: 20, Change: value/20 - 1}}
@@ -280,7 +280,7 @@ func TestAfterEffectsOfWhatIsPerhapsWorse(t *testing.T) {
 	events := run.Iteration{Events: []run.Bucket{{Name: run.Start}, {Name: "E1"}, {Name: "E2"}, {Name: "E3"}}}
 	for name, c := range map[string]struct {
 		judged []*judgement
-		want   string // what E2 is an after-effect of
+		want   string // the event that E2 is an after-effect of
 	}{
 		"worse":              {[]*judgement{of("E1", gate.ToRegression, 80), of("E2", gate.ToRegression, 40)}, "E1"},
 		"perhaps worse":      {[]*judgement{of("E1", gate.Suspect, 80), of("E2", gate.ToRegression, 40)}, "E1"},

@@ -1,10 +1,9 @@
-// Package history checks runs against the history of accepted runs and makes the
-// verdict on them: gate.Verdict. What is known of a number is package past's;
-// here is what follows from it: the comparison, its correction for the number of
-// comparisons, what several runs show together, and the reason.
+// Package history checks runs against the history of accepted runs and makes the verdict on them:
+// gate.Verdict. Package past knows the history of one number; history makes the comparison, the
+// correction for the number of comparisons, what several runs show together, and the reason.
 //
-// It takes a stand: what the history can't tell is said and not passed over. It
-// compares no two builds with each other (sidebyside), and changes no history.
+// What the history can't decide is reported and never passed over. The package compares no two
+// builds with each other (see sidebyside), and changes no history.
 //
 // The reasons are in docs/design/gate.md and docs/design/contexts.md.
 package history
@@ -22,12 +21,11 @@ import (
 type Subject struct {
 	Run        run.Run
 	References []run.Summary
-	sampled    int // values of a cell to keep for a picture; 0: MaxListed
+	sampled    int // values of a cell to keep for a figure; 0: MaxListed
 }
 
-// Check makes the verdict on the subjects. It never changes them. The chance
-// that builds that changed nothing fail is held to the policy's Alpha over all
-// subjects together.
+// Check returns the verdict on the subjects, which it does not change. The chance that unchanged
+// builds fail is limited to the policy's Alpha over all subjects together.
 func Check(p gate.Policy, catalogue *metric.Catalogue, subjects []Subject) gate.Verdict {
 	k := NewChecker(p, catalogue, len(subjects))
 	for i, s := range subjects {
@@ -36,9 +34,8 @@ func Check(p gate.Policy, catalogue *metric.Catalogue, subjects []Subject) gate.
 	return k.Verdict()
 }
 
-// Checker makes a verdict like Check, of subjects that come one after the other:
-// of the references of each it keeps only what the verdict tells of them, so that
-// nobody needs to hold those of all subjects at once.
+// Checker makes a verdict like Check, of subjects that are added one by one. It keeps only what the
+// verdict reports of the references, so that those of all subjects need not be in memory at once.
 type Checker struct {
 	policy    gate.Policy
 	catalogue *metric.Catalogue
@@ -48,13 +45,13 @@ type Checker struct {
 	history explain.Census
 }
 
-// NewChecker checks n subjects.
+// NewChecker returns a checker of n subjects.
 func NewChecker(p gate.Policy, catalogue *metric.Catalogue, n int) *Checker {
 	return &Checker{policy: p, catalogue: catalogue, checks: make([]*check, n), history: explain.NewCensus(p.RuleProperties())}
 }
 
-// Add takes the subject of that place in the verdict, from 0 on; each place has
-// one. Several may be added at the same time.
+// Add adds the subject of that place in the verdict, from 0 on; each place has one. It may be
+// called concurrently.
 func (k *Checker) Add(place int, s Subject) {
 	s.sampled = k.sampled()
 	k.checks[place] = newCheck(k.policy, k.catalogue, s)
@@ -63,14 +60,14 @@ func (k *Checker) Add(place int, s Subject) {
 	k.history.Count(s.References)
 }
 
-// sampled is how many values of a cell are kept for a picture: fewer of each where
-// there are hundreds of runs, whose verdict could not list them anyway.
+// sampled returns how many values of a cell are kept for a figure: fewer of each where there are
+// hundreds of runs, as the verdict could not list them anyway.
 func (k *Checker) sampled() int {
 	const whole = 100 // runs
 	return max(gate.MaxListed/10, gate.MaxListed*whole/max(len(k.checks), whole))
 }
 
-// Verdict is the verdict on all subjects, each of which was added.
+// Verdict returns the verdict on all subjects, each of which was added.
 func (k *Checker) Verdict() gate.Verdict {
 	v := gate.Verdict{Format: gate.Format, Verdict: gate.Pass, Preset: k.policy.Preset, Warnings: []run.Warning{}, Rules: []gate.Rule{}, Runs: []gate.RunVerdict{}}
 	if k.policy.Alpha > 0 {
@@ -79,8 +76,8 @@ func (k *Checker) Verdict() gate.Verdict {
 	if k.policy.Preset != gate.PresetDune {
 		judgeTogether(k.policy, k.checks)
 	}
-	v.Warnings = append(v.Warnings, tellJoined(k.checks)...)
-	v.Warnings = append(v.Warnings, tellKinds(k.policy, k.checks)...)
+	v.Warnings = append(v.Warnings, warnJoined(k.checks)...)
+	v.Warnings = append(v.Warnings, warnKinds(k.policy, k.checks)...)
 	for _, c := range k.checks {
 		r := c.verdict()
 		r.Repetitions = len(c.run.Iterations)

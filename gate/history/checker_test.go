@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// lab is a history and runs of it, on devices that each have some runs.
+// lab returns a history and runs of it, on devices with some runs each.
 func lab(devices, perDevice, subjects int) (history []run.Summary, runs []run.Run) {
 	w := gatetest.World{Contexts: devices, PerContext: perDevice, Events: 5, Session: 0.03, Noise: 0.03, Tail: 0.3}
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -38,7 +38,7 @@ func lab(devices, perDevice, subjects int) (history []run.Summary, runs []run.Ru
 	return history, runs
 }
 
-func TestTheOrderInWhichSubjectsComeChangesNothing(t *testing.T) {
+func TestCheckerIgnoresOrderOfSubjects(t *testing.T) {
 	history, runs := lab(6, 8, 12)
 	for _, preset := range gate.Presets() {
 		p := gatetest.Policy(t, preset)
@@ -59,15 +59,15 @@ func TestTheOrderInWhichSubjectsComeChangesNothing(t *testing.T) {
 	}
 }
 
-// A run that was checked leaves behind what the verdict tells, not the thousands
-// of runs that it was compared with.
-func TestMemoryDoesNotGrowWithTheReferencesOfEachRun(t *testing.T) {
+// A checked run leaves behind what the verdict reports, not the thousands of runs that it was
+// compared with.
+func TestCheckerMemory(t *testing.T) {
 	const subjects, most = 40, 100 << 10 // bytes for each: 18 samples of 200 values are 29 kB
 	history, runs := lab(50, 100, subjects)
 	before := heap()
 	k := NewChecker(gatetest.Policy(t, gate.PresetDefault), metric.Default(), subjects)
 	for i, r := range runs {
-		k.Add(i, Subject{Run: r, References: slices.Clone(history)}) // as a store would give them
+		k.Add(i, Subject{Run: r, References: slices.Clone(history)}) // as a store would return them
 	}
 	if per := (heap() - before) / subjects; per > most {
 		t.Errorf("%d kB are held for each run, want at most %d kB", per>>10, most>>10)
@@ -78,9 +78,9 @@ func TestMemoryDoesNotGrowWithTheReferencesOfEachRun(t *testing.T) {
 	runtime.KeepAlive(history)
 }
 
-// Of up to a hundred runs each comparison keeps all values that a verdict may list, of more as
-// many fewer as there are runs, and a tenth of them at least.
-func TestManyRunsKeepFewerValues(t *testing.T) {
+// For up to a hundred runs each comparison keeps all values that a verdict may list. For more runs
+// the number falls in proportion, to a tenth at least.
+func TestCheckerSamplesOfManyRuns(t *testing.T) {
 	for runs, want := range map[int]int{0: gate.MaxListed, 1: gate.MaxListed, 100: gate.MaxListed, 200: gate.MaxListed / 2, 5000: gate.MaxListed / 10} {
 		if got := NewChecker(gatetest.Policy(t, gate.PresetDefault), metric.Default(), runs).sampled(); got != want {
 			t.Errorf("%d runs: %d values, want %d", runs, got, want)
@@ -88,7 +88,7 @@ func TestManyRunsKeepFewerValues(t *testing.T) {
 	}
 }
 
-// heap is what is in use after a collection, in bytes.
+// heap returns the bytes in use after a collection.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// nearest counts the runs of the nearest cluster.
+// nearest returns the number of runs of the nearest cluster.
 func (c *check) nearest() int {
 	n := 0
 	for _, r := range c.past.Ranked {
@@ -20,7 +20,7 @@ func (c *check) nearest() int {
 	return n
 }
 
-// warnSmallCluster says where the preset dune can't see a thing.
+// warnSmallCluster warns where the preset dune has too few runs to flag anything.
 func (c *check) warnSmallCluster() {
 	if c.policy.Preset != gate.PresetDune || len(c.past.Ranked) == 0 {
 		return
@@ -35,9 +35,8 @@ func (c *check) warnSmallCluster() {
 	}
 }
 
-// tellJoined says once of all runs for how many the preset dune took more than the
-// nearest cluster.
-func tellJoined(checks []*check) []run.Warning {
+// warnJoined reports once for how many runs the preset dune used more than the nearest cluster.
+func warnJoined(checks []*check) []run.Warning {
 	joined := 0
 	for _, c := range checks {
 		if c.clusters > 1 {
@@ -51,8 +50,8 @@ func tellJoined(checks []*check) []run.Warning {
 		"preset dune: for %d of %d runs the nearest cluster is too small to tell an outlier, and the next in rank were joined to it (cluster: literal keeps the nearest alone)", joined, len(checks))}}
 }
 
-// tooFew reports whether the clusters of the preset dune gave no cell as many values as
-// the policy wants behind a judgement, and how many they gave at most.
+// tooFew reports whether the clusters of the preset dune gave every cell fewer values than the
+// policy requires for a judgement, and the most that any had.
 func (c *check) tooFew() (most int, few bool) {
 	for _, d := range c.done {
 		most = max(most, d.N-1)

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// The preset dune says where there is too little for it to flag anything: in the whole
-// history, or where clusters are not joined, in the nearest.
-func TestTheSmallClusterIsSaid(t *testing.T) {
+// The preset dune reports where there is too little for it to flag anything: in the whole history,
+// or where clusters are not joined, in the nearest.
+func TestSmallClusterIsReported(t *testing.T) {
 	const ms = "frames.duration_ms"
 	for name, c := range map[string]struct {
 		own, others int
@@ -44,9 +44,9 @@ func TestTheSmallClusterIsSaid(t *testing.T) {
 	}
 }
 
-// TestJoinedClustersAreSaid: where the nearest cluster has too few runs the next ones are joined to
-// it, of whichever number of the run, and the verdict says for how many runs.
-func TestJoinedClustersAreSaid(t *testing.T) {
+// Where the nearest cluster has too few runs, the next ones are joined to it, whichever run of the
+// check it is, and the verdict reports for how many runs.
+func TestJoinedClustersAreReported(t *testing.T) {
 	const ms = "frames.duration_ms"
 	for name, c := range map[string]struct {
 		own, others int

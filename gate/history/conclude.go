@@ -29,7 +29,7 @@ func (c *check) verdict() gate.RunVerdict {
 	return v
 }
 
-// conclude sets the verdict with its reason and what can be done about it.
+// conclude sets the verdict with its reason and hint.
 func (c *check) conclude(v *gate.RunVerdict) {
 	counts := map[gate.Direction]int{}
 	for _, d := range v.Deviations {
@@ -41,7 +41,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	switch {
 	case c.invalid:
 		v.Verdict = gate.Invalid
-		v.Reason = gate.NotWhole(c.run)
+		v.Reason = gate.DescribeIncomplete(c.run)
 		v.Hint = "fix what ended it, and measure again: a run that is not whole is never accepted"
 	case counts[gate.ToRegression] > 0:
 		v.Verdict = gate.Regression
@@ -61,25 +61,25 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	case c.compared() == 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, prose.Plural(n, "run", "runs"))
-		if len(c.apart) > 0 && len(c.apart[0].there) > 0 {
-			v.Reason += ": " + c.apart[0].describe(c.catalogue)
+		if len(c.incomparable) > 0 && len(c.incomparable[0].there) > 0 {
+			v.Reason += ": " + c.incomparable[0].describe(c.catalogue)
 		}
 		v.Hint = c.accept("the first that has its metrics", "the first that have their metrics")
 	case counts[gate.Suspect] > 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
-		v.Hint = c.settle()
+		v.Hint = c.settlingHint()
 	case len(c.lost) > 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.lost[0].String()
 		v.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
-	case c.fewer != "":
+	case c.lackedFrames != "":
 		v.Verdict = gate.Inconclusive
-		v.Reason = c.fewer
+		v.Reason = c.lackedFrames
 		v.Hint = "look whether the measurement was cut short; where the app is meant to draw less, accept the run"
-	case c.gone != "":
+	case c.lackedEvents != "":
 		v.Verdict = gate.Inconclusive
-		v.Reason = c.gone
+		v.Reason = c.lackedEvents
 		v.Hint = "look why, and measure again; where the app is meant to do without, accept the run"
 	case c.policy.Preset == gate.PresetDune && n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
@@ -92,11 +92,11 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	case len(c.open()) > 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.describeOpen()
-		v.Hint = c.settle()
+		v.Hint = c.settlingHint()
 	case c.blind():
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("%s, but no worsening of less than %.0f %% would have been seen", c.nothingDeviates(), 100*blindChange)
-		v.Hint = c.settle()
+		v.Hint = c.settlingHint()
 	case counts[gate.ToImprovement] > 0:
 		v.Verdict = gate.Improvement
 		v.Reason = c.describe(v.Deviations[0])
@@ -106,8 +106,8 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	}
 }
 
-// accept is the command that accepts the run: with all of its session where it has
-// one, so that forty phones are not forty commands.
+// accept returns the command that accepts the run, with all of its session where it has one, so
+// that forty phones do not take forty commands.
 func (c *check) accept(one, several string) string {
 	if c.policy.Accepting != "" {
 		return c.policy.Accepting
@@ -125,20 +125,20 @@ func (c *check) acceptMore(n int) string {
 	return fmt.Sprintf("accept %d more", n)
 }
 
-// sessionLetters are those that every shell takes as they are.
+// sessionLetters are the characters that need no quoting in any shell.
 const sessionLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
-// compared counts the comparisons that the history has values for.
+// compared counts the comparisons for which the history has values.
 func (c *check) compared() int {
 	return len(c.done) - len(c.unmatched())
 }
 
-// unmatched are the comparisons that the history has no value for.
+// unmatched returns the comparisons for which the history has no value.
 func (c *check) unmatched() []gate.Comparison {
 	return slices.DeleteFunc(slices.Clone(c.done), func(d gate.Comparison) bool { return d.N > 0 })
 }
 
-// warnUnmatched says what of the run could not be compared, beside what was.
+// warnUnmatched reports what of the run could not be compared.
 func (c *check) warnUnmatched() {
 	const listed = 5
 	unmatched := c.unmatched()
@@ -146,7 +146,7 @@ func (c *check) warnUnmatched() {
 		return
 	}
 	unmatched = slices.DeleteFunc(unmatched, func(d gate.Comparison) bool {
-		return slices.ContainsFunc(c.apart, func(a apart) bool { return len(a.there) > 0 && slices.Contains(a.metrics, d.Metric) })
+		return slices.ContainsFunc(c.incomparable, func(a incomparable) bool { return len(a.there) > 0 && slices.Contains(a.metrics, d.Metric) })
 	})
 	if len(unmatched) == 0 {
 		return
@@ -165,7 +165,7 @@ func (c *check) warnUnmatched() {
 	c.warnings = append(c.warnings, run.Warning{Text: "no accepted run that this one is compared with has " + strings.Join(names, ", ")})
 }
 
-// describe says a deviation in a sentence: what, how much, how sure.
+// describe returns a sentence on a deviation: what changed, by how much, and how sure that is.
 func (c *check) describe(d gate.Comparison) string {
 	m, _ := c.catalogue.Lookup(d.Metric)
 	return gate.Describe(d, m, 1-c.policy.Alpha) + c.unmeasured(d)

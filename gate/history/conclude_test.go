@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/gate/gatetest"
 )
 
-// In the fine grain only events are judged, and a pass is worth what they show.
-func TestTheFineGrainPassesByEventsAlone(t *testing.T) {
+// With the fine grain only events are judged, and a pass is worth what they show.
+func TestFineGrainPassesByEvents(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.Grain = gate.Fine
 	history := gatetest.Steady(10, nil, 8, "E1", "E2")

@@ -5,17 +5,16 @@ import (
 	"github.com/apkgate/apkgate/gate/familywise"
 )
 
-// correct makes up for the number of comparisons of a check. The worse and the
-// better side are corrected each for itself: only the worse can fail a build.
-// The whole run's numbers that decide have half of the false alarms to themselves, and all
-// events and what is only shown share the other half, so that a build which is slower all
-// over is seen however many events a scenario has. Of several runs, what each shows
-// alone and what they show together have half of that each.
+// correct corrects for the number of comparisons of a check. The worse and the better side are
+// corrected separately: only the worse can fail a build. The deciding numbers of the whole run use
+// half of the false alarms, and all events and shown numbers share the other half, so that a build
+// which is slower everywhere is detected however many events a scenario has. With several runs,
+// each half is divided again between what each run shows alone and what they show together.
 func correct(p gate.Policy, js []*judgement, runs int) {
 	var coarse, fine []*judgement
 	for _, j := range js {
 		switch {
-		case j.Missed == nil: // no question was asked
+		case j.Missed == nil: // not tested
 		case j.Event == "" && j.decides():
 			coarse = append(coarse, j)
 		default:
@@ -31,9 +30,9 @@ func correct(p gate.Policy, js []*judgement, runs int) {
 	}
 }
 
-// correctAlone corrects judgements that have a share of the false alarms.
+// correctAlone corrects judgements that may use a share of the false alarms.
 func correctAlone(js []*judgement, share float64) {
-	tests := make([]familywise.Sides, len(js))
+	tests := make([]familywise.Tails, len(js))
 	for i, j := range js {
 		tests[i] = j.tails
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// judged is a judgement of time per frame with that tail, on the worse side or on
-// the better, which rests on n of its own context's sessions.
+// judged returns a judgement of time per frame with that tail, on the worse side or the better,
+// based on n sessions of its own context.
 func judged(context, event string, tail float64, n int, worse bool) *judgement {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
-	sides := familywise.Sides{Worse: tail, Better: 1}
+	sides := familywise.Tails{Worse: tail, Better: 1}
 	if !worse {
-		sides = familywise.Sides{Worse: 1, Better: tail}
+		sides = familywise.Tails{Worse: 1, Better: tail}
 	}
 	j := &judgement{metric: m, context: context, tails: sides}
 	j.Comparison = gate.Comparison{Event: event, Metric: m.Name, P: 1, Missed: new(0.5)}
@@ -24,11 +24,11 @@ func judged(context, event string, tail float64, n int, worse bool) *judgement {
 	return j
 }
 
-// Two phones with tails of 0.03 and 0.04 have the normal scores 1.8808 and 1.7507.
-// Their sum over √2 is 2.5678, which 0.005117 exceed. Where both are compared with
-// the same five sessions their errors are correlated by 1/6, the sum's variance is 7/3,
-// and 0.008718 exceed 2.3774; of one session they are one score, 1.8157, which 0.034711
-// exceed. Half of the false alarms are theirs: twice that.
+// Two phones with tails of 0.03 and 0.04 have the normal scores 1.8808 and 1.7507. Their sum over
+// √2 is 2.5678, which 0.005117 exceed. Where both are compared with the same five sessions their
+// errors are correlated by 1/6, the sum's variance is 7/3, and 0.008718 exceed 2.3774. In one
+// session they are one score, 1.8157, which 0.034711 exceed. Half of the false alarms are theirs:
+// twice that.
 func TestTogetherByHand(t *testing.T) {
 	const share = 0.5
 	at := func(j *judgement, session string) *judgement { j.session = session; return j }
@@ -67,8 +67,9 @@ func TestTogetherByHand(t *testing.T) {
 	}
 }
 
-// The whole run's numbers that decide have half of the false alarms, events and what is only
-// shown half; of several runs, each alone has half of that. Holm multiplies the smallest by the number of questions.
+// The deciding numbers of the whole run have half of the false alarms, events and shown numbers the
+// other half; of several runs, each alone has half of that. Holm multiplies the smallest by the
+// number of tests.
 func TestCorrectByHand(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	whole := func() []*judgement {
@@ -106,7 +107,7 @@ func TestCorrectByHand(t *testing.T) {
 			}
 		})
 	}
-	// Of several runs, what they show together is looked at too.
+	// For several runs, what they show together is tested too.
 	js := []*judgement{judged("a", "", 0.03, 5, true), judged("b", "", 0.04, 5, true)}
 	if correct(p, js, 2); js[0].Together != 2 {
 		t.Errorf("nothing was seen of what both show: %+v", js[0].Comparison)

@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// mostMissed is the chance at most with which a cleared comparison may hide a
-	// worsening by the policy's MinEffect.
+	// mostMissed is the largest chance with which a cleared comparison may hide a worsening by the
+	// policy's MinEffect.
 	mostMissed = 0.02
-	// suspectLevel is the chance of an unchanged build below which a comparison looks
-	// worse.
+	// suspectLevel is the chance under an unchanged build below which a comparison looks worse.
 	suspectLevel = 0.05
-	// overwhelming is the worsening that no session brings about by itself: what a single
-	// run may be called a regression for by history alone.
+	// overwhelming is a worsening that no session causes by itself: from here on the history alone
+	// may call a single run a regression.
 	overwhelming = 0.25
 )
 
-// decide says which way the comparison deviates, and whether the history clears it. The
-// history alone calls a regression what is beyond doubt: a broken budget, a number that
-// is read and not measured, what several sessions or devices show together, and what is
-// worse than any session makes it. Whatever else it can't clear is open.
+// decide sets the direction of the comparison, and whether the history clears it. The history alone
+// calls a regression only what is beyond doubt: a broken budget, an exact number, what several
+// sessions or devices show together, and a worsening larger than any session causes. Anything else
+// that it can't clear is undecided.
 func decide(p gate.Policy, j *judgement) {
 	fill(p, j)
 	if j.Limit = j.policy.Broken(j.Value); j.Limit != nil {
@@ -34,28 +33,28 @@ func decide(p gate.Policy, j *judgement) {
 		j.decideExact()
 		return
 	}
-	j.Effect, j.Known = j.share, j.known()
+	j.Effect, j.Prior = j.share, j.prior()
 	j.Screen = gate.Open
 	defer j.onlyShown(p)
 	worsening := j.worsening()
 	switch {
-	case j.evidence.N == 0 || j.evidence.Own == 0: // nothing is known of the level but by others
-		j.decideForetold(p)
+	case j.evidence.N == 0 || j.evidence.Own == 0: // the level is known from others only
+		j.decidePredicted(p)
 		return
-	case !j.enough(p) && !j.lent(p):
-		if j.means() && worsening >= max(j.policy.MinChange, gate.SuspectChange) && !j.fewFrames() {
+	case !j.enough(p) && !j.enoughWithOthers(p):
+		if j.matters() && worsening >= max(j.policy.MinChange, gate.SuspectChange) && !j.fewFrames() {
 			j.Direction = gate.Suspect
 		}
 		return
 	}
-	matters := j.means() && math.Abs(worsening) >= j.policy.MinChange
+	matters := j.matters() && math.Abs(worsening) >= j.policy.MinChange
 	sure := j.P <= p.Alpha && matters
 	switch {
 	case sure && j.worse() && !j.denied && j.enough(p) && (j.Together > 0 || j.overwhelms()):
 		j.Direction = gate.ToRegression
 	case matters && worsening > 0 && j.suspect():
 		j.Direction = gate.Suspect
-	case *j.Missed <= mostMissed && !j.news():
+	case *j.Missed <= mostMissed && !j.hasNewEvents():
 		j.Screen = gate.Cleared
 		if sure && worsening < 0 && j.enough(p) {
 			j.Direction = gate.ToImprovement
@@ -63,28 +62,28 @@ func decide(p gate.Policy, j *judgement) {
 	}
 }
 
-// onlyShown withdraws the questions of a comparison that has no say in the verdict, unless the
-// history all but calls it a regression, however many are shown beside it; or is so short that
-// what looks worse is all that it tells.
+// onlyShown withdraws the tests of a comparison that does not decide the verdict, unless the
+// history is almost sure of a regression, however many comparisons are shown; or is so short that
+// looking worse is all that it can show.
 func (j *judgement) onlyShown(p gate.Policy) {
 	if !j.Shown || j.Screen != gate.Open || j.Direction == gate.ToRegression {
 		return
 	}
-	if short := !j.enough(p) && !j.lent(p); j.Direction == gate.Suspect && (short || j.P <= suspectLevel) {
+	if short := !j.enough(p) && !j.enoughWithOthers(p); j.Direction == gate.Suspect && (short || j.P <= suspectLevel) {
 		return
 	}
 	j.Screen, j.Direction = "", gate.None
 }
 
-// fewFrames reports whether a share of so few frames differs no more than by frames that were
-// late by chance: of seventy frames one that is late and none are much the same.
+// fewFrames reports whether a share of so few frames differs by no more than frames that were late
+// by chance: of seventy frames one late frame and none are nearly the same.
 func (j *judgement) fewFrames() bool {
 	const errors = 2 // standard errors of the difference between two sessions
 	return j.metric.Odds && math.Abs(j.x.Centre-j.evidence.Expected) < errors*math.Sqrt2*j.noise()
 }
 
-// suspect reports whether the number looks worse than an unchanged build's. Where a worsening
-// that counts is excluded, that takes more than one number in twenty that looks so by chance.
+// suspect reports whether the number looks worse than an unchanged build's. Where a worsening that
+// counts is excluded, that takes more than the one number in twenty that looks so by chance.
 func (j *judgement) suspect() bool {
 	if *j.Missed <= mostMissed {
 		return j.P <= suspectLevel
@@ -92,35 +91,35 @@ func (j *judgement) suspect() bool {
 	return j.tails.Worse <= suspectLevel
 }
 
-// news reports whether the run has events of which the history has none.
-func (j *judgement) news() bool {
+// hasNewEvents reports whether the run has rare events of which the history has none.
+func (j *judgement) hasNewEvents() bool {
 	return j.evidence.Counts.Known() && j.evidence.Counts.Rate() == 0 && j.Value > 0
 }
 
-// known is what rounds are told of the number.
-func (j *judgement) known() gate.Known {
+// prior returns what the history shows of the number, for rounds.
+func (j *judgement) prior() gate.Prior {
 	e := j.evidence
-	k := gate.Known{Repetition: e.Within.SD(), DF: e.Within.DF, Counts: e.Counts, Events: j.Value * float64(j.x.N), Repetitions: float64(j.x.N)}
+	k := gate.Prior{Repetition: e.Within.SD(), DF: e.Within.DF, Counts: e.Counts, Events: j.Value * float64(j.x.N), Repetitions: float64(j.x.N)}
 	if e.Outlook.Known() {
 		k.Beyond, k.SD = j.x.Centre-e.Expected, (e.Outlook.Quantile(0.84)-e.Outlook.Quantile(0.16))/2
 	}
-	if e.Foretold != nil {
-		k.Beyond, k.SD = j.x.Centre-e.Expected, math.Hypot(math.Hypot(e.Foretold.SD, e.Foretold.Session), j.noise())
+	if e.Predicted != nil {
+		k.Beyond, k.SD = j.x.Centre-e.Expected, math.Hypot(math.Hypot(e.Predicted.SD, e.Predicted.Session), j.noise())
 	}
 	return k
 }
 
-// lent reports whether what other contexts tell makes up for the sessions that the own one
-// lacks: enough to clear a build, not to condemn it.
-func (j *judgement) lent(p gate.Policy) bool { return j.Missed != nil && j.evidence.Lent }
+// enoughWithOthers reports whether other contexts make up for the sessions that the own one lacks:
+// enough to clear a build, not to fail it.
+func (j *judgement) enoughWithOthers(p gate.Policy) bool { return j.Missed != nil && j.evidence.Lent }
 
-// enough reports whether the own context has sessions enough to clear or to condemn.
+// enough reports whether the own context has enough sessions to clear or to fail a build.
 func (j *judgement) enough(p gate.Policy) bool {
 	return j.Missed != nil && j.evidence.Own >= p.LeastRuns()
 }
 
-// overwhelms reports whether the value is worse by more than a session makes it. Of what
-// never was, and of which nobody says how little means anything, one is no more than that.
+// overwhelms reports whether the value is worse by more than a session causes. Where the number was
+// always zero and its metric states no resolution, one event is not overwhelming.
 func (j *judgement) overwhelms() bool {
 	switch {
 	case j.evidence.Counts.Known():
@@ -132,9 +131,9 @@ func (j *judgement) overwhelms() bool {
 	return (j.x.Centre-j.evidence.Expected)*math.Copysign(1, by) >= math.Abs(by)
 }
 
-// decideExact decides a number that is of the build: any difference that matters is one.
+// decideExact decides a number that is a property of the build: any difference that matters counts.
 func (j *judgement) decideExact() {
-	if j.evidence.N == 0 || !j.means() || math.Abs(j.worsening()) < j.policy.MinChange {
+	if j.evidence.N == 0 || !j.matters() || math.Abs(j.worsening()) < j.policy.MinChange {
 		return
 	}
 	j.P, j.Direction = 0, gate.ToImprovement
@@ -143,7 +142,7 @@ func (j *judgement) decideExact() {
 	}
 }
 
-// fill completes the numbers that a reader sees, back on the metric's own scale.
+// fill sets the numbers that a reader sees, on the metric's own scale.
 func fill(p gate.Policy, j *judgement) {
 	e := j.evidence
 	if e.N == 0 {
@@ -160,8 +159,8 @@ func fill(p gate.Policy, j *judgement) {
 		return
 	}
 	j.Detectable = gate.Finite(j.detectable())
-	a := gate.Finite(back(e.Expected+j.off+j.x.Centre-e.Outlook.Reach(1-p.Alpha/2))/j.Expected - 1)
-	b := gate.Finite(back(e.Expected+j.off+j.x.Centre-e.Outlook.Reach(p.Alpha/2))/j.Expected - 1)
+	a := gate.Finite(back(e.Expected+j.off+j.x.Centre-e.Outlook.TailQuantile(1-p.Alpha/2))/j.Expected - 1)
+	b := gate.Finite(back(e.Expected+j.off+j.x.Centre-e.Outlook.TailQuantile(p.Alpha/2))/j.Expected - 1)
 	low := min(a, b)
 	if j.Value >= 0 && j.Expected > 0 {
 		low = max(low, -1)
@@ -169,9 +168,9 @@ func fill(p gate.Policy, j *judgement) {
 	j.Low, j.High = &low, new(max(a, b))
 }
 
-// detectable is the worsening, as a share of what is expected, of which nine of ten
-// builds would show: look worse by what matters, and not be cleared. 0 where nobody can
-// lose as much: of what should be more, more than all.
+// detectable returns the worsening, as a share of the expected value, that nine of ten builds would
+// show: looking worse by a change that matters, and not cleared. It is 0 where no build can lose as
+// much: where higher is better, more than all.
 func (j *judgement) detectable() float64 {
 	const unlucky = 0.1
 	e := j.evidence

@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// How bad a deviation is: the share that is lost of what should be more, and the
-// logarithm of the factor for what should be less.
-func TestHowBadADeviationIs(t *testing.T) {
+// The size of a deviation is the share lost where higher is better, and the logarithm of the factor
+// where lower is.
+func TestDeviationSize(t *testing.T) {
 	size := func(metricName string, value, expected float64) float64 {
 		m, _ := metric.Default().Lookup(metricName)
 		return (&judgement{metric: m, Comparison: gate.Comparison{Value: value, Expected: expected, Change: value/expected - 1}}).size()
@@ -28,9 +28,9 @@ func TestHowBadADeviationIs(t *testing.T) {
 	gatetest.About(t, "to nothing", size("cpu.time_ms", 0, 10), 1)
 }
 
-// Where a worsening that counts is excluded, one number in twenty that looks worse by chance
-// is no suspect; where none is, each of them is.
-func TestASuspectTakesMoreWhereAWorseningIsExcluded(t *testing.T) {
+// Where a worsening that counts is excluded, a number that looks worse by chance, as one in twenty
+// does, is no suspect; otherwise each of them is.
+func TestSuspectWhereWorseningIsExcluded(t *testing.T) {
 	for name, c := range map[string]struct {
 		missed, tail, p float64
 		want            bool
@@ -41,7 +41,7 @@ func TestASuspectTakesMoreWhereAWorseningIsExcluded(t *testing.T) {
 		"excluded, and unlikely":       {0.02, 0.001, 0.05, true},
 		"hardly open":                  {0.021, 0.05, 0.9, true},
 	} {
-		j := &judgement{tails: familywise.Sides{Worse: c.tail, Better: 1}}
+		j := &judgement{tails: familywise.Tails{Worse: c.tail, Better: 1}}
 		j.Missed, j.P = &c.missed, c.p
 		if got := j.suspect(); got != c.want {
 			t.Errorf("%s: %t", name, got)
@@ -49,9 +49,9 @@ func TestASuspectTakesMoreWhereAWorseningIsExcluded(t *testing.T) {
 	}
 }
 
-// What is only shown asks nothing of rounds, unless the history all but calls it a regression,
-// or is too short to tell more than that it looks worse.
-func TestWhatIsOnlyShownAsksNothing(t *testing.T) {
+// A shown number is not tested in rounds, unless the history is almost sure of a regression, or is
+// too short to show more than that it looks worse.
+func TestShownNumbersNeedNoRounds(t *testing.T) {
 	type is struct {
 		direction gate.Direction
 		screen    gate.Screen
@@ -85,9 +85,9 @@ func TestWhatIsOnlyShownAsksNothing(t *testing.T) {
 	}
 }
 
-// CPU time is shown beside the time per frame, and fails beyond doubt alone; where nothing
-// that decides was measured it is all that there is.
-func TestWhatDecidesByDefault(t *testing.T) {
+// CPU time is shown along with the time per frame, and fails only beyond doubt; it decides where no
+// deciding number was measured.
+func TestDecidingNumbersByDefault(t *testing.T) {
 	const cpu = "cpu.time_ms"
 	shaky := []float64{100, 112, 91, 104, 97, 109, 90, 101}
 	of := func(id string, frames bool, ms float64) run.Run {
@@ -124,7 +124,7 @@ func TestWhatDecidesByDefault(t *testing.T) {
 	}
 }
 
-// repeated is a run of these values of a metric, one a repetition.
+// repeated returns a run of these values of a metric, one per repetition.
 func repeated(id, name string, values ...float64) run.Run {
 	r := gatetest.Run(id, nil)
 	r.Iterations = nil
@@ -134,9 +134,9 @@ func repeated(id, name string, values ...float64) run.Run {
 	return r
 }
 
-// Three ANRs in ten repetitions where ninety had none fail, and are no question for rounds; a
-// single one is asked, and nothing clears it.
-func TestRareEventsAreNotExplainedAway(t *testing.T) {
+// Three ANRs in ten repetitions where ninety had none fail, without rounds; a single one needs
+// rounds, and nothing clears it.
+func TestRareEventsFail(t *testing.T) {
 	const anrs = "anr.count"
 	var never []run.Run
 	for i := range 9 {
@@ -154,13 +154,13 @@ func TestRareEventsAreNotExplainedAway(t *testing.T) {
 		if asked := len(rounds.Questions(v)); v.Verdict != want.verdict || asked != want.questions {
 			t.Errorf("%d of ten: %s, %d questions: %s; want %s, %d", n, v.Verdict, asked, v.Runs[0].Reason, want.verdict, want.questions)
 		}
-		// What rounds are told of it.
-		k := comparisonOf(v.Runs[0], anrs).Known
+		// Its prior for rounds.
+		k := comparisonOf(v.Runs[0], anrs).Prior
 		if math.Abs(k.Events-float64(n)) > 1e-9 || k.Repetitions != 10 || k.Counts.Repetitions() != 90 || k.Counts.Rate() != 0 || k.SD != 0 {
 			t.Errorf("%d of ten: %+v", n, k)
 		}
 	}
-	// The first in a thousand repetitions is asked all the same.
+	// The first in a thousand repetitions needs rounds too.
 	var long []run.Run
 	for i := range 100 {
 		long = append(long, repeated(fmt.Sprint("h", i), anrs, make([]float64, 10)...))
@@ -171,9 +171,9 @@ func TestRareEventsAreNotExplainedAway(t *testing.T) {
 	}
 }
 
-// Four bad frames of a hundred where one was are seen however smooth that still is, and as
-// many as ever are not.
-func TestFewBadFramesThatBecomeMoreAreSeen(t *testing.T) {
+// Four bad frames of a hundred where there was one are detected however smooth that still is, and
+// an unchanged number is not.
+func TestMoreBadFramesAreDetected(t *testing.T) {
 	const trials, drawn = 200, 480
 	p := gatetest.Policy(t, gate.PresetDefault)
 	rng := rand.New(rand.NewPCG(19, 1))
@@ -213,11 +213,11 @@ func TestFewBadFramesThatBecomeMoreAreSeen(t *testing.T) {
 	}
 }
 
-// With few accepted runs a share of few frames is no suspect for one of them that was late: of
-// seventy, one and none lie ln(1.005/0.005) - ln(0.9907/0.0193) = 1.37 apart as odds, and twice
-// the standard error of two such is 2.1; of seven hundred, ten late ones are at the same share
-// twice 0.34. A time that varies by as much is one.
-func TestADoubtTakesMoreThanAFrameThatWasLate(t *testing.T) {
+// With few accepted runs a share of few frames is no suspect for a single late frame: of seventy,
+// one and none lie ln(1.005/0.005) - ln(0.9907/0.0193) = 1.37 apart as odds, and twice the standard
+// error of two such is 2.1. Of seven hundred, ten late ones have the same share, and twice the
+// error is 0.34. A time that varies by as much is a suspect.
+func TestOneLateFrameIsNoSuspect(t *testing.T) {
 	of := func(id string, frames, late float64) run.Run {
 		return gatetest.Run(id, map[string]float64{"frames.count": frames, smoothRatio: 1 - late/frames})
 	}

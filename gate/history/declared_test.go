@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// declared is a run of three repetitions of a number that the app itself counts.
+// declared returns a run of three repetitions of a number that the app itself counts.
 func declared(id string, better string, scale run.Scale, value float64) run.Run {
 	totals := map[string]float64{"db.queries": value}
 	r := gatetest.In(gatetest.Run(id, totals), gatetest.Phone("a"))
@@ -20,7 +20,7 @@ func declared(id string, better string, scale run.Scale, value float64) run.Run 
 	return r
 }
 
-// checkDeclared checks one of a value against five of another, and writes it down.
+// checkDeclared checks one run against five, and encodes the verdict.
 func checkDeclared(t *testing.T, better string, scale run.Scale, was, is float64) gate.RunVerdict {
 	t.Helper()
 	p := gatetest.Policy(t, gate.PresetDefault)
@@ -40,9 +40,9 @@ func checkDeclared(t *testing.T, better string, scale run.Scale, was, is float64
 	return v.Runs[0]
 }
 
-// What an app counts itself states no resolution. Where there never was any, none is as
-// before; one is worse, but for history alone no proof.
-func TestWhatNeverWasAndIsNot(t *testing.T) {
+// An app's own count states no resolution. Where it was always zero, zero is unchanged; one is
+// worse, but not a proof by the history alone.
+func TestDeclaredCountOfZero(t *testing.T) {
 	for _, c := range []struct {
 		better  string
 		was, is float64
@@ -63,8 +63,8 @@ func TestWhatNeverWasAndIsNot(t *testing.T) {
 	}
 }
 
-// The greatest number that a record can hold is written down like any other.
-func TestHugeNumbersAreWritten(t *testing.T) {
+// The greatest number that a record can hold is encoded like any other.
+func TestHugeNumbersAreEncoded(t *testing.T) {
 	const huge = 1.7e308
 	for _, scale := range []run.Scale{run.Linear, run.Log} {
 		for _, is := range []float64{1, huge} {

@@ -8,29 +8,29 @@ import (
 	"github.com/apkgate/apkgate/gate/rounds"
 )
 
-// ladder are the worsenings that a pass may exclude, as shares of the policy's MinEffect:
-// the least that the budget allows is chosen.
+// ladder are the worsenings that a pass may exclude, as multiples of the policy's MinEffect: the
+// least that the budget allows is chosen.
 var ladder = []float64{1, 1.25, 1.5, 2, 2.5, 3, 3.5}
 
 const (
-	// planned is the part of the budget that an unchanged build may be expected to take.
+	// planned is the share of the budget that an unchanged build may be expected to use.
 	planned = 0.3
-	// eventEffect is the worsening that is asked of UI events: there are dozens of them, and
-	// they vary more than a whole run.
+	// eventEffect is the worsening to exclude for UI events: there are dozens of them, and they
+	// vary more than a whole run.
 	eventEffect = 0.25
-	// mostlyCleared is how often an event of an unchanged build has to be cleared by the
-	// history for it to have a say.
+	// mostlyCleared is how often the history has to clear an unchanged build's event for the event
+	// to decide.
 	mostlyCleared = 0.99
 )
 
-// chooseEffects finds, for each number that decides, the least worsening that can be told
-// from none within the budget, as the history has it and whatever the new run shows; and
-// which UI events can have a say at theirs. Without a budget the policy's MinEffect stays.
+// chooseEffects finds, for each deciding number, the least worsening that can be excluded within
+// the budget according to the history, whatever the new run shows; and which UI events can decide
+// with theirs. Without a budget the policy's MinEffect is used.
 func chooseEffects(p gate.Policy, checks []*check) {
 	for _, c := range checks {
 		for _, j := range c.judged {
 			if j.Event != "" && !p.Named(j.Event, j.Metric) && c.wholeDecides() {
-				j.ask(max(eventEffect, j.share))
+				j.screen(max(eventEffect, j.share))
 				j.Shown = !j.mostlyCleared()
 			}
 		}
@@ -47,10 +47,10 @@ func chooseEffects(p gate.Policy, checks []*check) {
 	for _, c := range checks {
 		byDevice[c.context] = append(byDevice[c.context], c)
 	}
-	for _, of := range byDevice {
+	for _, chance := range byDevice {
 		var known []*effort
 		var unknown [][]*effort // of each scenario that is new there
-		for _, c := range of {
+		for _, c := range chance {
 			k, u := effortsOf(p, c)
 			if known = append(known, k...); len(u) > 0 {
 				unknown = append(unknown, u)
@@ -63,14 +63,14 @@ func chooseEffects(p gate.Policy, checks []*check) {
 	}
 }
 
-// wholeDecides reports whether a number of the whole run has a say. Where none has, UI events
-// are all that there is.
+// wholeDecides reports whether a number of the whole run decides. Where none does, only the UI
+// events are left.
 func (c *check) wholeDecides() bool {
 	return slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.Event == "" && !j.metric.Exact && j.decides() })
 }
 
-// letAllDecide gives every number of the whole run a say where none of those that decide was
-// measured: what nothing decides would pass whatever it shows.
+// letAllDecide makes every number of the whole run decide where none of the usual ones was
+// measured: else the run would pass whatever it shows.
 func (c *check) letAllDecide() {
 	if c.wholeDecides() {
 		return
@@ -83,13 +83,13 @@ func (c *check) letAllDecide() {
 }
 
 // oftenCleared is how often the history alone has to clear an unchanged build's number, where
-// nothing else can.
+// rounds are impossible.
 const oftenCleared = 0.95
 
-// clearable finds for each number that decides the least worsening that the history alone
-// excludes of nearly every unchanged build. A number of which it excludes none, beside others,
-// would leave every build undecided: it is shown, unless it is judged on behalf of a whole
-// session, in which a build that is slower all over would hide.
+// clearable finds for each deciding number the least worsening that the history alone excludes for
+// nearly every unchanged build. If there is none, the number would leave every build undecided, so
+// it is only shown if others decide; unless it is judged on behalf of a whole session, where a
+// build that is slower everywhere would stay hidden.
 func clearable(p gate.Policy, c *check) {
 	var never []*judgement
 	some := false
@@ -98,13 +98,13 @@ func clearable(p gate.Policy, c *check) {
 			continue
 		}
 		clearing := j.clearing()
-		at := slices.IndexFunc(ladder, func(step float64) bool { return clearing.of(j.share*step) >= oftenCleared })
+		at := slices.IndexFunc(ladder, func(step float64) bool { return clearing.chance(j.share*step) >= oftenCleared })
 		switch {
 		case at < 0:
 			never = append(never, j)
 			continue
 		case at > 0:
-			j.ask(j.share * ladder[at])
+			j.screen(j.share * ladder[at])
 		}
 		some = true
 	}
@@ -116,16 +116,16 @@ func clearable(p gate.Policy, c *check) {
 	}
 }
 
-// decides reports whether the comparison has a say in the verdict.
+// decides reports whether the comparison decides the verdict.
 func (j *judgement) decides() bool { return !j.Shown }
 
-// mostlyCleared reports whether the history clears an unchanged build's number nearly always.
-func (j *judgement) mostlyCleared() bool { return j.clearing().of(j.share) >= mostlyCleared }
+// mostlyCleared reports whether the history nearly always clears an unchanged build's number.
+func (j *judgement) mostlyCleared() bool { return j.clearing().chance(j.share) >= mostlyCleared }
 
 // clearing is how often the history clears the number of an unchanged build.
 type clearing struct {
 	*judgement
-	lucky float64 // what a session lies on the better side of with the chance that may be missed
+	lucky float64 // the quantile on the better side that a session exceeds with the chance that may be missed
 }
 
 func (j *judgement) clearing() clearing {
@@ -140,8 +140,8 @@ func (j *judgement) clearing() clearing {
 	return c
 }
 
-// of is the chance that such a worsening is excluded.
-func (c clearing) of(share float64) float64 {
+// chance returns the chance that such a worsening is excluded.
+func (c clearing) chance(share float64) float64 {
 	o := c.evidence.Outlook
 	if !o.Known() {
 		return 0
@@ -153,23 +153,23 @@ func (c clearing) of(share float64) float64 {
 	return o.Above(c.lucky + effect)
 }
 
-// effort is what it takes to settle one number of a scenario that decides.
+// effort is the time needed to settle one deciding number of a scenario.
 type effort struct {
 	clearing
-	lasts   gate.Lasts
+	lasts   gate.RoundDurations
 	step    int // of the ladder
 	minutes float64
 	least   float64 // minutes, at the top of the ladder
 }
 
-// effortsOf are those of a scenario's numbers, apart where the history knows nothing of their
-// context.
+// effortsOf returns those of a scenario's numbers, separately for numbers whose context has no
+// history.
 func effortsOf(p gate.Policy, c *check) (known, unknown []*effort) {
 	for _, j := range c.judged {
 		if !j.decides() || j.Event != "" || !j.scale.Multiplies() {
 			continue
 		}
-		e := &effort{clearing: j.clearing(), lasts: p.Budget.LastsOf(c.run.Scenario)}
+		e := &effort{clearing: j.clearing(), lasts: p.Budget.DurationsOf(c.run.Scenario)}
 		switch {
 		case j.evidence.Outlook.Known():
 			e.minutes, e.least = e.expected(0), e.expected(len(ladder)-1)
@@ -181,15 +181,15 @@ func effortsOf(p gate.Policy, c *check) (known, unknown []*effort) {
 	return known, unknown
 }
 
-// fit raises what is excluded of the number that is expected to take longest, until the
-// device's are expected to take no more than these minutes together.
+// fit raises the excluded worsening of the number that is expected to take longest, until all
+// numbers of the device are expected to take no more than these minutes together.
 func fit(all []*effort, minutes float64) {
 	top := len(ladder) - 1
 	for {
 		sum := 0.0
 		var longest *effort
 		for _, e := range all {
-			if e.least > minutes { // no budget settles it: the others don't pay for that
+			if e.least > minutes { // no budget settles it, and the others should not pay for that
 				e.step = top
 				continue
 			}
@@ -206,28 +206,28 @@ func fit(all []*effort, minutes float64) {
 	}
 	for _, e := range all {
 		if e.step > 0 {
-			e.ask(e.share * ladder[e.step])
+			e.screen(e.share * ladder[e.step])
 		}
 	}
 }
 
-// fitEach raises what is excluded of each number until rounds of the scenario, which serve them
-// all, are likely to settle it within these minutes.
+// fitEach raises the excluded worsening of each number until rounds of the scenario, which serve
+// all of them, are likely to settle it within these minutes.
 func fitEach(all []*effort, minutes float64) {
 	for _, e := range all {
 		for e.step+1 < len(ladder) && e.expected(e.step) > minutes {
 			e.step++
 		}
 		if e.step > 0 {
-			e.ask(e.share * ladder[e.step])
+			e.screen(e.share * ladder[e.step])
 		}
 	}
 }
 
-// expected are the minutes that rounds for the number are expected to take of an unchanged
-// build, where that step of the ladder is to be excluded.
+// expected returns the minutes of rounds that an unchanged build is expected to take to exclude
+// that step of the ladder.
 func (e *effort) expected(step int) float64 {
 	share := e.share * ladder[step]
 	minutes := rounds.Settling(e.evidence.Within, math.Abs(e.effectOf(share)), e.lasts)
-	return (1 - e.of(share)) * minutes
+	return (1 - e.chance(share)) * minutes
 }

@@ -12,23 +12,23 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// wavering is a run of nine repetitions whose logarithms are normal with that deviation.
+// wavering returns a run of nine repetitions whose logarithms are normal with that deviation.
 func wavering(id, model string, day int, ms, sd float64) run.Run {
 	var values []float64
 	for _, z := range []float64{-1.28, -0.84, -0.52, -0.25, 0, 0.25, 0.52, 0.84, 1.28} {
-		values = append(values, ms*math.Exp(z*sd/0.82)) // 0.82 is what these deviate by
+		values = append(values, ms*math.Exp(z*sd/0.82)) // 0.82 is their standard deviation
 	}
 	r := gatetest.Repeated(id, "", model, values...)
 	r.Started = time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
 	return r
 }
 
-// budgeted is a verdict on one unchanged run of each phone, whose nights differ by half and
-// whose repetitions waver by as much as is given, with so many minutes for rounds of a minute.
+// budgeted returns a verdict on one unchanged run of each phone, whose nights differ by half and
+// whose repetitions vary by the given amount, with so many minutes for rounds of a minute.
 func budgeted(t *testing.T, minutes float64, most int, sds map[string]float64) map[string]gate.Comparison {
 	t.Helper()
 	p := gatetest.Policy(t, gate.PresetDefault)
-	p.Budget = gate.Budget{Rounds: most, Minutes: minutes, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	p.Budget = gate.Budget{Rounds: most, Minutes: minutes, Durations: map[string]gate.RoundDurations{"": {Repetition: 0.5}}}
 	var subjects []Subject
 	for model, sd := range sds {
 		var history []run.Run
@@ -44,11 +44,11 @@ func budgeted(t *testing.T, minutes float64, most int, sds map[string]float64) m
 	return out
 }
 
-// Repetitions that waver by 4.5 % take eight rounds to exclude 10 %, six to exclude 12.5, four
-// for 15 and two for 25 (see gate/rounds, TestHowLongSettlingTakes): 0.0933, 0.1082, 0.1331 and
-// 0.1894 are excluded then. Each is of one minute; an unchanged build may be expected to take
-// three tenths of the budget.
-func TestTheBudgetSetsWhatIsExcluded(t *testing.T) {
+// Repetitions that vary by 4.5 % take eight rounds to exclude 10 %, six to exclude 12.5, four for
+// 15 and two for 25 (see gate/rounds, TestSettling): 0.0933, 0.1082, 0.1331 and 0.1894
+// are excluded then. Each takes one minute; an unchanged build may be expected to use three tenths
+// of the budget.
+func TestBudgetSetsExcludedEffect(t *testing.T) {
 	const tenth = 0.1
 	for name, c := range map[string]struct {
 		planned float64 // three tenths of the minutes
@@ -64,25 +64,25 @@ func TestTheBudgetSetsWhatIsExcluded(t *testing.T) {
 		"time for none":       {0.1, 60, 3.5 * tenth},
 	} {
 		got := budgeted(t, c.planned/0.3, c.most, map[string]float64{"a": 0.045})["a"]
-		if math.Abs(got.Known.Repetition-0.045) > 0.002 {
-			t.Fatalf("repetitions waver by %g, want 0.045", got.Known.Repetition)
+		if math.Abs(got.Prior.Repetition-0.045) > 0.002 {
+			t.Fatalf("repetitions waver by %g, want 0.045", got.Prior.Repetition)
 		}
 		if math.Abs(got.Effect-c.want) > 1e-9 || got.Screen != gate.Open {
 			t.Errorf("%s: %g is to be excluded, %s; want %g", name, got.Effect, got.Screen, c.want)
 		}
 	}
-	// Each device has the minutes for itself, and each scenario of one a share of them; what
-	// takes longest is asked for less.
+	// Each device has the minutes for itself, and each of its scenarios a share of them; the
+	// slowest number has a larger worsening to exclude.
 	two := budgeted(t, 8.1/0.3, 60, map[string]float64{"a": 0.045, "b": 0.045})
 	if math.Abs(two["a"].Effect-tenth) > 1e-9 || math.Abs(two["b"].Effect-tenth) > 1e-9 {
 		t.Errorf("two devices: %g and %g, want 0.1", two["a"].Effect, two["b"].Effect)
 	}
 }
 
-// Of two numbers of a device the one that takes longest is asked for less, until both fit.
-func TestWhatTakesLongestIsAskedForLess(t *testing.T) {
+// Of two numbers of a device the slower one has a larger worsening to exclude, until both fit.
+func TestSlowestNumberExcludesLess(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
-	p.Budget = gate.Budget{Rounds: 60, Minutes: 7 / 0.3, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	p.Budget = gate.Budget{Rounds: 60, Minutes: 7 / 0.3, Durations: map[string]gate.RoundDurations{"": {Repetition: 0.5}}}
 	both := func(id string, day int, factor float64) run.Run {
 		r := wavering(id, "a", day, 8*factor, 0.045)
 		for i, it := range wavering(id, "a", day, 300*factor, 0.01).Iterations {
@@ -100,12 +100,12 @@ func TestWhatTakesLongestIsAskedForLess(t *testing.T) {
 	}
 }
 
-// A number that is only shown takes nothing of the budget, however much it wavers, and is asked
-// for as much as ever: eight rounds for the one that decides fit.
-func TestWhatIsOnlyShownTakesNothingOfTheBudget(t *testing.T) {
+// A shown number uses none of the budget, however much it varies, and its worsening is unchanged:
+// eight rounds for the deciding one fit.
+func TestShownNumbersUseNoBudget(t *testing.T) {
 	const cpu = "cpu.time_ms"
 	p := gatetest.Policy(t, gate.PresetDefault)
-	p.Budget = gate.Budget{Rounds: 60, Minutes: 8.1 / 0.3, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	p.Budget = gate.Budget{Rounds: 60, Minutes: 8.1 / 0.3, Durations: map[string]gate.RoundDurations{"": {Repetition: 0.5}}}
 	both := func(id string, day int, factor float64) run.Run {
 		r := wavering(id, "a", day, 8*factor, 0.045)
 		for i, it := range wavering(id, "a", day, 300*factor, 0.045).Iterations {
@@ -124,12 +124,12 @@ func TestWhatIsOnlyShownTakesNothingOfTheBudget(t *testing.T) {
 	}
 }
 
-// Where the history decides alone, a number is asked for the least worsening that it excludes of
-// nearly every unchanged build. Where twelve nights differ by 4.7 %, the next differs by 4.9 with
-// eleven degrees of freedom: (2.328 + 1.796)·0.049 = 0.202 takes a quarter (0.2231), as a fifth is
-// 0.1823. One of which it excludes nothing is only shown, where another of the whole run that has
-// a say is not; one that has hardly a history, or no scale, stays what it is.
-func TestWhatAHistoryAloneIsAskedFor(t *testing.T) {
+// Where the history decides alone, each number has to exclude the least worsening that the history
+// excludes for nearly every unchanged build. Where twelve nights differ by 4.7 %, the next differs
+// by 4.9 with eleven degrees of freedom: (2.328 + 1.796)·0.049 = 0.202 takes a quarter (0.2231), as
+// a fifth is 0.1823. A number for which it excludes nothing is only shown, if another of the whole
+// run decides; one with almost no history, or without a scale, stays as it is.
+func TestEffectsExcludedByHistoryAlone(t *testing.T) {
 	const (
 		start, cpu, count = "startup.ttid_ms", "cpu.time_ms", "frames.count"
 		quiet, loud       = 0.005, 0.5
@@ -137,7 +137,7 @@ func TestWhatAHistoryAloneIsAskedFor(t *testing.T) {
 	type night map[string]float64 // how much each number differs from night to night
 	for name, c := range map[string]struct {
 		spread night
-		tap    float64 // the same of the time per frame after a tap; 0: there is none
+		tap    float64 // the same for the time per frame after a tap; 0: there is none
 		named  bool    // a threshold names the time per frame
 		metric string
 		shown  bool
@@ -183,8 +183,8 @@ func TestWhatAHistoryAloneIsAskedFor(t *testing.T) {
 	}
 }
 
-// A number that hardly any run of the history has is no loud one: it is asked for.
-func TestWhatHasNoHistoryIsNotShownAlone(t *testing.T) {
+// A number that almost no run of the history has is not a noisy one: it decides.
+func TestNumberWithoutHistoryDecides(t *testing.T) {
 	const start = "startup.ttid_ms"
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.Budget = gate.Budget{Alone: true}
@@ -199,10 +199,10 @@ func TestWhatHasNoHistoryIsNotShownAlone(t *testing.T) {
 	}
 }
 
-// UI events have a say at a quarter, where the history clears an unchanged one nearly always;
-// where nothing else was measured they have one anyway, and where somebody asks, at as much
-// as is asked.
-func TestWhichEventsHaveASay(t *testing.T) {
+// UI events decide with a quarter, where the history nearly always clears an unchanged one; where
+// nothing else was measured they decide anyway, and where a threshold names them, with its own
+// effect.
+func TestDecidingEvents(t *testing.T) {
 	at := func(id string, whole bool, waver float64) run.Run {
 		r := gatetest.Run(id, nil, run.Bucket{Name: "tap", Metrics: map[string]float64{perFrame: 8 * waver}})
 		if whole {
@@ -240,10 +240,10 @@ func TestWhichEventsHaveASay(t *testing.T) {
 	}
 }
 
-// Where the next session is normal about what is expected, with a standard deviation of s, an
+// Where the next session is normal about the expected value, with a standard deviation of s, an
 // unchanged build lies 2.054 of them short of the effect with the chance that it is cleared: 99 %
-// where the effect is 2.054 and 2.326 more; as much for what should be more.
-func TestHowOftenAnUnchangedBuildIsCleared(t *testing.T) {
+// where the effect is 2.054 plus 2.326; the same where higher is better.
+func TestClearingChance(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	for _, name := range []string{perFrame, smoothRatio} {
 		value := func(luck float64) float64 {
@@ -259,7 +259,7 @@ func TestHowOftenAnUnchangedBuildIsCleared(t *testing.T) {
 		c := newCheck(p, metric.Default(), Subject{Run: gatetest.Nearly("a", name, value(0)), References: gatetest.Summaries(p, gatetest.On("a", name, history...)...)})
 		j := c.judged[0]
 		for share, want := range map[float64][2]float64{0.01: {0, 0.1}, 0.042: {0.4, 0.65}, 0.1: {0.985, 1}} {
-			if got := j.clearing().of(share); got < want[0] || got > want[1] {
+			if got := j.clearing().chance(share); got < want[0] || got > want[1] {
 				t.Errorf("%s: %g of unchanged builds are cleared where %g is to be excluded, want %g to %g", name, got, share, want[0], want[1])
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// A history of an emulator from before apkgate asked what draws there judges as it did;
-// once that is known, another renderer is another context.
-func TestAnEmulatorsHistoryOutlivesWhatIsAskedSince(t *testing.T) {
+// An emulator's history from before its renderer was recorded is still used; once that is known,
+// another renderer is another context.
+func TestEmulatorHistoryWithoutRenderer(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	before := map[string]string{"model": "sdk_gphone64", "sdk": "14", "network": "wifi"}
 	as := func(gpu string) map[string]string {

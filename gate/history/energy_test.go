@@ -14,16 +14,16 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// hungryWorld is a world whose runs also tell joules, CPU time, wakelocks and
-// network bytes, the first two after each event too.
+// hungryWorld is a world whose runs also report joules, CPU time, wakelocks and network bytes, the
+// first two after each event too.
 type hungryWorld struct {
 	gatetest.World
-	slow, hungry float64 // what a frame's time and the joules are multiplied by
-	held         float64 // ms of a wakelock that is held besides
+	slow, hungry float64 // factors of a frame's time and of the joules
+	held         float64 // ms of an additional wakelock
 }
 
-// The noise of what comes with energy: joules have that of a session and of a
-// repetition; few runs hold a wakelock, for some seconds; bytes have a heavy tail.
+// The noise of energy metrics: joules have that of a session and of a repetition; few runs hold a
+// wakelock, for some seconds; bytes have a heavy tail.
 func (w hungryWorld) run(rng *rand.Rand, id string, context int) run.Run {
 	r := w.World.Run(rng, id, context, w.slow)
 	heat := math.Exp(w.Session * rng.NormFloat64())
@@ -55,8 +55,8 @@ func (w hungryWorld) run(rng *rand.Rand, id string, context int) run.Run {
 	return r
 }
 
-// failed is the share of checks of w against a history of an unchanged world that
-// fail, with the metrics that are judged by default or with the named ones alone.
+// failed returns the share of checks of w that fail against a history of an unchanged world, with
+// the metrics that are judged by default or with the named ones alone.
 func (w hungryWorld) failed(t *testing.T, trials int, metrics ...string) float64 {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.Metrics = metrics
@@ -78,7 +78,7 @@ func (w hungryWorld) failed(t *testing.T, trials int, metrics ...string) float64
 	return float64(n) / float64(trials)
 }
 
-// failedInRounds is the same of two builds in rounds.
+// failedInRounds returns the same for two builds in rounds.
 func (w hungryWorld) failedInRounds(t *testing.T, trials, rounds int, metrics ...string) float64 {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.Metrics = metrics
@@ -114,8 +114,8 @@ func (w hungryWorld) inRounds(rng *rand.Rand, rounds int) (base, head []run.Run)
 
 var ofFrames = []string{"frames.smooth_ratio", "frames.duration_ms"}
 
-// Joules, CPU time and wakelocks beside the frames are more questions, and may
-// not bring more false alarms; and what costs energy is found.
+// Joules, CPU time and wakelocks add tests to those of the frames, and may not add false alarms;
+// and a build that costs energy is detected.
 func TestEnergyBesideFrames(t *testing.T) {
 	trials := 100
 	limit := 0.01 + 2*math.Sqrt(0.01*0.99/float64(trials))
@@ -141,8 +141,8 @@ func TestEnergyBesideFrames(t *testing.T) {
 	}
 }
 
-// The table of docs/evaluation/energy.md: what it costs the frames that more is asked.
-func TestWhatEnergyCostsTheFrames(t *testing.T) {
+// The table of docs/evaluation/energy.md: the power that the frames lose as more is tested.
+func TestEnergyCostsPowerOfFrames(t *testing.T) {
 	if os.Getenv("APKGATE_EVALUATION") != "full" {
 		t.Skip("it takes minutes: set APKGATE_EVALUATION=full")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Runs of one session are no independent evidence: where several runs are of one, it is
-// the sessions that are counted.
+// Runs of one session are no independent evidence: where several runs are of one session, sessions
+// are counted.
 func TestFewSessionsOfSeveralRuns(t *testing.T) {
 	of := func(n int, session string) []run.Run {
 		var out []run.Run

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// An event that the runs of this context have, and the new one has not, is missed; one that
-// only other phones have is no reason to doubt, and for the preset dune none is.
-func TestOnlyTheOwnContextsEventsAreMissed(t *testing.T) {
+// An event that the runs of this context have and the new one lacks is missing; one that only other
+// phones have raises no doubt, and the preset dune ignores missing events.
+func TestMissingEventsOfOwnContext(t *testing.T) {
 	on := func(id, model string, events ...string) run.Run {
 		var buckets []run.Bucket
 		for _, name := range events {

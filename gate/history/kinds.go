@@ -10,15 +10,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// tellKinds says once of all runs what each of several would say alike: that accepted
-// runs don't count for some of their numbers, since these came about in another way. A
-// lab of forty phones changes from one way to the other on one day.
-func tellKinds(p gate.Policy, checks []*check) []run.Warning {
+// warnKinds reports once, for all runs, what several would otherwise each report: that accepted
+// runs don't count for some of their numbers, as these were measured in another way. A lab of forty
+// phones changes from one way to another on one day.
+func warnKinds(p gate.Policy, checks []*check) []run.Warning {
 	alike := map[string][]*check{}
 	first := map[string]kind{}
 	var order []string
 	for _, c := range checks {
-		c.apart = c.apartFrom()
+		c.incomparable = c.incomparableMetrics()
 		for _, k := range c.kinds {
 			if !k.rebuilds(p) {
 				continue
@@ -37,7 +37,7 @@ func tellKinds(p gate.Policy, checks []*check) []run.Warning {
 			continue
 		}
 		for _, c := range of {
-			c.told = append(c.told, k.property)
+			c.reported = append(c.reported, k.property)
 		}
 		out = append(out, run.Warning{Text: fmt.Sprintf(
 			"%s: %d of %d runs were measured in another way than accepted ones, which don't count for them: %s is %s here and %s there; up to %s of this kind for each context %s the history",
@@ -47,7 +47,7 @@ func tellKinds(p gate.Policy, checks []*check) []run.Warning {
 	return out
 }
 
-// mostMissing is how many runs the check lacks that lacks most of them.
+// mostMissing returns the largest number of runs that any check lacks.
 func mostMissing(p gate.Policy, property string, checks []*check) int {
 	most := 0
 	for _, c := range checks {

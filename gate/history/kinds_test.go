@@ -11,9 +11,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Three phones of four tell their frames from the timeline since today: that is said
-// once, of all three, and of the one whose joules changed in its own words.
-func TestASwitchOfManyPhonesIsToldOnce(t *testing.T) {
+// Three phones of four measure their frames by the timeline since today: that is reported once for
+// all three, and the one whose joules changed reports that itself.
+func TestSwitchOfManyPhonesIsReportedOnce(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	of := func(id, model, by, from string) run.Run {
 		r := gatetest.Run(id, map[string]float64{"frames.smooth_ratio": 0.95, "frames.duration_ms": 8, "energy.total_j": 30})
@@ -51,7 +51,7 @@ func TestASwitchOfManyPhonesIsToldOnce(t *testing.T) {
 			t.Errorf("run %s warns of %q", r.ID, told)
 		}
 	}
-	// A single run says it itself.
+	// A single run reports it itself.
 	if v := check(of("1", "a", "timeline", "rails"), of("4", "d", "gfxinfo", "rails")); len(v.Warnings) > 0 || len(v.Runs[0].Warnings) != 1 {
 		t.Errorf("of one run: %q and %q", texts(v.Warnings), texts(v.Runs[0].Warnings))
 	}

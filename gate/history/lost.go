@@ -11,26 +11,26 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// mostTold bounds what is listed of what is missing.
-const mostTold = 3
+// maxListed limits the list of missing metrics.
+const maxListed = 3
 
-// lostMetric is a metric of the whole run that most of the runs it is compared
-// with have and the run has not: its reader failed, or the build turned it off.
-type lostMetric struct {
+// missingMetric is a metric of the whole run that most of the runs it is compared with have and the
+// run lacks: its reader failed, or the build disabled it.
+type missingMetric struct {
 	title    string
 	had, all int // runs of the history that have it, and all that count
 }
 
-func (l lostMetric) String() string {
+func (l missingMetric) String() string {
 	return fmt.Sprintf("%s was not measured, and %d of %d accepted runs have it", l.title, l.had, l.all)
 }
 
-// lostMetrics are those that the policy judges, in the order of the catalogue.
-// The runs of the own context count where there are any: what another phone can
-// measure, this one may not.
-func (c *check) lostMetrics() []lostMetric {
-	refs := c.like()
-	var out []lostMetric
+// missingMetrics returns those that the policy judges, in the order of the catalogue. Only the runs
+// of the own context count if there are any: this phone may not be able to measure what another
+// can.
+func (c *check) missingMetrics() []missingMetric {
+	refs := c.comparable()
+	var out []missingMetric
 	for _, m := range c.catalogue.All() {
 		cell := run.Cell{Metric: m.Name}
 		if _, has := c.summary.Cells.Get(cell); has {
@@ -43,14 +43,14 @@ func (c *check) lostMetrics() []lostMetric {
 			}
 		}
 		if 2*had > len(refs) {
-			out = append(out, lostMetric{m.Title, had, len(refs)})
+			out = append(out, missingMetric{m.Title, had, len(refs)})
 		}
 	}
 	return out
 }
 
-// like are the accepted runs of the own context, or where there are none, all.
-func (c *check) like() []*run.Summary {
+// comparable returns the accepted runs of the own context, or if there are none, all.
+func (c *check) comparable() []*run.Summary {
 	var out []*run.Summary
 	for i, r := range c.past.Refs {
 		if c.past.Own < 0 || c.past.Groups[i] == c.past.Own {
@@ -60,9 +60,9 @@ func (c *check) like() []*run.Summary {
 	return out
 }
 
-// goneEvents says which events each accepted run of this context has that the policy judges,
-// and the run has not: what did not happen can't be judged. It is "" where there is none.
-func (c *check) goneEvents() string {
+// missingEvents names the judged events that each accepted run of this context has and the run
+// lacks: an event that did not happen can't be judged. It is "" where there is none.
+func (c *check) missingEvents() string {
 	if c.policy.Preset == gate.PresetDune || c.past.Own < 0 {
 		return ""
 	}
@@ -70,7 +70,7 @@ func (c *check) goneEvents() string {
 	for cell := range c.summary.Cells.All() {
 		has[cell.Event] = true
 	}
-	refs := c.like()
+	refs := c.comparable()
 	for _, r := range refs {
 		of := map[string]bool{}
 		for cell := range r.Cells.All() {
@@ -89,10 +89,10 @@ func (c *check) goneEvents() string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "did not happen, as it did in each accepted run of this context: " + prose.Few(told, mostTold)
+	return "did not happen, as it did in each accepted run of this context: " + prose.Few(told, maxListed)
 }
 
-// framesOfCells are the cells of the run that say how many frames the others are of.
+// framesOfCells returns the cells of the run that count the frames behind other cells.
 func (c *check) framesOfCells() []run.Cell {
 	var out []run.Cell
 	for cell := range c.summary.Cells.All() {
@@ -104,9 +104,9 @@ func (c *check) framesOfCells() []run.Cell {
 	return out
 }
 
-// fewerFrames says of which of these cells the run has less than half of what each
-// accepted run of its context has: what is said of the frames that are left is no
-// verdict on the others. It is "" where there is no such cell.
+// fewerFrames names the cells of which the run has less than half of the frames of each accepted
+// run of its context: a result on the frames that are left is no verdict on the others. It is ""
+// where there is no such cell.
 func (c *check) fewerFrames(cells []run.Cell) string {
 	var told []string
 	for _, cell := range cells {
@@ -125,21 +125,21 @@ func (c *check) fewerFrames(cells []run.Cell) string {
 	if len(told) == 0 {
 		return ""
 	}
-	return gate.FewerThanHalf + " frames that each accepted run of this context has: " + prose.Few(told, mostTold)
+	return gate.FewerThanHalf + " frames that each accepted run of this context has: " + prose.Few(told, maxListed)
 }
 
-// missing is what the run has lost of what accepted runs have, "" for nothing.
+// missing returns what the run lacks that accepted runs have, "" for nothing.
 func (c *check) missing() string {
 	if len(c.lost) > 0 {
 		return c.lost[0].String()
 	}
-	return cmp.Or(c.fewer, c.gone)
+	return cmp.Or(c.lackedFrames, c.lackedEvents)
 }
 
-// warnLost says so of each.
-func (c *check) warnLost() {
-	if c.fewer != "" {
-		c.warnings = append(c.warnings, run.Warning{Text: c.fewer})
+// warnMissing warns about each of them.
+func (c *check) warnMissing() {
+	if c.lackedFrames != "" {
+		c.warnings = append(c.warnings, run.Warning{Text: c.lackedFrames})
 	}
 	for _, l := range c.lost {
 		c.warnings = append(c.warnings, run.Warning{Text: l.String()})

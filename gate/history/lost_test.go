@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func TestAMetricThatGotLostIsADoubt(t *testing.T) {
+func TestLostMetricIsADoubt(t *testing.T) {
 	const ms, cpu = "frames.duration_ms", "cpu.time_ms"
 	ten := gatetest.Measured(10, "a", ms, cpu)
 	now := gatetest.Measured(2, "a", cpu)[1]
@@ -50,9 +50,9 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 	}
 }
 
-// Fewer frames are no regression by default. Where most of them are gone, the
-// measurement may have been cut short, and nobody should read a pass.
-func TestARunThatLostMostOfItsFramesIsDoubted(t *testing.T) {
+// Fewer frames are no regression by default. Where most of them are missing, the measurement may
+// have been cut short, so the run must not pass.
+func TestLostFramesAreADoubt(t *testing.T) {
 	of := func(id string, frames float64, events ...run.Bucket) run.Run {
 		return gatetest.In(gatetest.Run(id, gatetest.Frames(frames, 0.95, 8), events...), gatetest.Phone("a"))
 	}
@@ -102,8 +102,8 @@ func TestARunThatLostMostOfItsFramesIsDoubted(t *testing.T) {
 	}
 }
 
-// A build that breaks what an event does is no pass by the events that are left.
-func TestARunThatLostAnEventIsDoubted(t *testing.T) {
+// A build that breaks an event's action does not pass by the events that are left.
+func TestLostEventIsADoubt(t *testing.T) {
 	of := func(model string, n int, events ...string) []run.Run {
 		return gatetest.Steady(n, gatetest.Phone(model), 8, events...)
 	}
@@ -143,7 +143,7 @@ func TestARunThatLostAnEventIsDoubted(t *testing.T) {
 	}
 }
 
-func TestManyEventsWithoutTheirFramesAreCounted(t *testing.T) {
+func TestLostFramesOfManyEvents(t *testing.T) {
 	of := func(id string, frames float64) run.Run {
 		var events []run.Bucket
 		for e := range 5 {

@@ -14,8 +14,8 @@ import (
 
 const perFrame = "frames.duration_ms"
 
-// sessions are runs of one phone, of three repetitions each that waver by 1 % about these
-// times per frame, a day apart.
+// sessions returns runs of one phone, of three repetitions each that vary by 1 % about these times
+// per frame, a day apart.
 func sessions(model string, ms ...float64) []run.Run {
 	var out []run.Run
 	for i, level := range ms {
@@ -26,7 +26,7 @@ func sessions(model string, ms ...float64) []run.Run {
 	return out
 }
 
-// quiet are n times about a level that waver by a per cent from day to day.
+// quiet returns n times about a level that vary by a per cent from day to day.
 func quiet(level float64, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -41,9 +41,9 @@ func today(model string, ms float64) run.Run {
 	return r
 }
 
-// What a history must not do: clear a build that is 20 % worse, or call one worse that
-// nobody can tell. Each case was seen on real series.
-func TestAHistoryThatMisleads(t *testing.T) {
+// A history must not clear a build that is 20 % worse, nor call one worse without evidence. Each
+// case was seen on real series.
+func TestMisleadingHistory(t *testing.T) {
 	wild := append(append(sessions("b", 4, 12, 7, 16, 5), sessions("c", 20, 6, 11, 30, 9)...), sessions("d", 3, 9, 14, 5, 21)...)
 	calm := append(append(sessions("b", quiet(8, 6)...), sessions("c", quiet(20, 6)...)...), sessions("d", quiet(13, 6)...)...)
 	improved := append(quiet(10, 12), quiet(8, 6)...)
@@ -54,8 +54,8 @@ func TestAHistoryThatMisleads(t *testing.T) {
 	pass, doubt, fails := gate.Pass, gate.Inconclusive, gate.Regression
 	for name, c := range map[string]struct {
 		own, others []run.Run
-		same, worse gate.Outcome // of an unchanged build, and of one that is 20 % worse
-		twice       gate.Outcome // of one that takes twice the time
+		same, worse gate.Outcome // for an unchanged build, and for one that is 20 % worse
+		twice       gate.Outcome // for one that takes twice the time
 	}{
 		"nothing misleads":                         {sessions("a", quiet(8, 9)...), nil, pass, doubt, fails},
 		"noisy phones beside a quiet one":          {sessions("a", quiet(8, 9)...), wild, pass, doubt, fails},
@@ -89,9 +89,9 @@ func TestAHistoryThatMisleads(t *testing.T) {
 	}
 }
 
-// Two sessions of one phone, or two phones, show together what neither proves; one session
-// does not, and what the other denies is a matter of the session.
-func TestWhatIsSeenTwice(t *testing.T) {
+// Two sessions of one phone, or two phones, show together what neither proves. One session does
+// not, and what another session contradicts is due to the session.
+func TestDeviationSeenTwice(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	refs := gatetest.Summaries(p, append(sessions("a", quiet(8, 9)...), sessions("b", quiet(20, 9)...)...)...)
 	in := func(r run.Run, session string) run.Run { r.ID, r.Session = r.ID+session, session; return r }

@@ -15,8 +15,8 @@ import (
 
 const inTurns = "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl"
 
-// What would settle a doubt: accepted runs where there are too few, and the base build.
-func TestWhatSettlesADoubt(t *testing.T) {
+// A doubt is settled by accepted runs where there are too few, and by rounds with the base build.
+func TestSettlingHint(t *testing.T) {
 	noisy := gatetest.On("a", perFrame, 8, 14, 9, 21, 11)
 	both := gatetest.On("a", perFrame, 8, 8.1, 7.9)
 	both[0].Iterations[0].Metrics["startup.ttid_ms"] = 100
@@ -43,9 +43,9 @@ func TestWhatSettlesADoubt(t *testing.T) {
 	}
 }
 
-// The first run of a history is accepted by its id, or with all of its session where that
-// has a name which a shell takes.
-func TestHowTheFirstIsAccepted(t *testing.T) {
+// The first run of a history is accepted by its id, or with all of its session where the session's
+// name needs no quoting.
+func TestAcceptingFirstRun(t *testing.T) {
 	for name, c := range map[string]struct{ session, accepting, want string }{
 		"by itself":      {"", "", "accept this run as the first of its history: apkgate baseline accept new"},
 		"its session":    {"night-7", "", "accept the runs of this session as the first of their history: apkgate baseline accept --session night-7"},
@@ -62,8 +62,8 @@ func TestHowTheFirstIsAccepted(t *testing.T) {
 	}
 }
 
-// What is open is told by the one that may hide the most, in the words of its metric.
-func TestWhatIsOpenIsTold(t *testing.T) {
+// Of undecided numbers the one that may hide the most is reported, in the words of its metric.
+func TestUndecidedNumberIsReported(t *testing.T) {
 	values := func(metricName string, values ...float64) func(i int) (string, float64) {
 		return func(i int) (string, float64) { return metricName, values[i%len(values)] }
 	}
@@ -113,7 +113,7 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 			}
 		})
 	}
-	// Below zero there are no shares: twice what matters.
+	// Below zero there are no shares: twice a change that matters.
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
 	v := Check(p, catalogue, []Subject{{Run: gatetest.Nearly("a", "frames.overrun_ms", -8), References: gatetest.Summaries(p, gatetest.On("a", "frames.overrun_ms", -8, -4, -12, -6, -9, -2)...)}}).Runs[0]
 	if !strings.Contains(v.Reason, "got worse by 1.00 ms") {
@@ -121,7 +121,7 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 	}
 }
 
-// Of the numbers that have few runs each is told with how many it has.
+// Of numbers with few runs each is reported with its number of runs.
 func TestTooFewAreCounted(t *testing.T) {
 	of := func(i int, names ...string) run.Run {
 		r := gatetest.Measured(i+1, "a", names...)[i]
@@ -154,7 +154,7 @@ func TestTooFewAreCounted(t *testing.T) {
 	}
 }
 
-// Which way a comparison goes, in both directions of a metric.
+// The direction of a comparison, for both directions of a metric.
 func TestDirections(t *testing.T) {
 	calm, shaky := []float64{100, 101, 99, 100.5, 99.5, 100, 101, 99}, []float64{100, 108, 93, 104, 97, 109, 92, 101}
 	still, few := []float64{100, 100, 100, 100, 100, 100, 100, 100}, []float64{100, 101}
@@ -197,7 +197,7 @@ func TestDirections(t *testing.T) {
 				history := slices.Concat(gatetest.On("a", metricName, c.history...), gatetest.On("b", metricName, 500))
 				d := checkOne(p, gatetest.Nearly("a", metricName, x), history...).Comparisons[0]
 				if metricName == "frames.count" && strings.HasSuffix(name, ", surely") {
-					return // counts of frames are believed to waver by 3 %
+					return // counts of frames are assumed to vary by 3 %
 				}
 				if d.Direction != c.want || d.Screen != c.screen {
 					t.Errorf("%s and %s, want %s and %s (p %g, missed %g)", d.Direction, d.Screen, c.want, c.screen, d.P, gatetest.End(d.Missed))
@@ -207,18 +207,18 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Of builds that are worse by what a pass says it would have seen, nine of ten show: where
-// the next session is the tenth of ten, it just does.
-func TestNineOfTenWouldShow(t *testing.T) {
+// Of builds that are worse by the detectable worsening of a pass, nine of ten are detected: where
+// the next session is the tenth of ten, it just is.
+func TestDetectableInNineOfTen(t *testing.T) {
 	for name, c := range map[string]struct {
 		metric string
 		values []float64
-		least  float64 // what matters, as a share of what is expected
+		least  float64 // the least change that matters, as a share of the expected value
 	}{
 		"times":  {perFrame, []float64{10, 10.3, 9.8, 10.1, 10, 9.9, 10.2}, 0.05},
 		"noisy":  {perFrame, []float64{10, 13, 8, 11, 10, 9, 14}, 0.05},
 		"frames": {"frames.count", []float64{600, 610, 595, 605, 600, 598}, 0.05},
-		"tail":   {"frames.duration_ms.p95", []float64{20, 22, 18.5, 20.5, 20, 19, 21.5}, 0.1025}, // 1.05 twice
+		"tail":   {"frames.duration_ms.p95", []float64{20, 22, 18.5, 20.5, 20, 19, 21.5}, 0.1025}, // 1.05 squared
 		// 5 % are 1.23 times the bad frames: of 5 to 95, 6.15 to 95, which leaves 93.9 of 100.
 		"ratio": {"frames.smooth_ratio", []float64{0.95, 0.93, 0.94, 0.96, 0.95, 0.94}, 0.011},
 	} {
@@ -244,8 +244,8 @@ func TestNineOfTenWouldShow(t *testing.T) {
 	}
 }
 
-// A value at the end of what unchanged builds show has an interval that ends at no change.
-func TestTheIntervalIsThatOfUnchangedBuilds(t *testing.T) {
+// A value at the end of the range of unchanged builds has an interval that ends at no change.
+func TestChangeInterval(t *testing.T) {
 	for _, name := range []string{perFrame, "frames.count"} {
 		p := gatetest.Judging(t, gate.PresetDefault, name)
 		at := func(x float64) *judgement {
@@ -254,14 +254,14 @@ func TestTheIntervalIsThatOfUnchangedBuilds(t *testing.T) {
 			return k.judged[0]
 		}
 		j := at(500)
-		if high, low := at(j.scale.Back(j.evidence.Outlook.Reach(0.995))), at(j.scale.Back(j.evidence.Outlook.Reach(0.005))); math.Abs(gatetest.End(high.Low)) > 1e-6 || math.Abs(gatetest.End(low.High)) > 1e-6 {
+		if high, low := at(j.scale.Back(j.evidence.Outlook.TailQuantile(0.995))), at(j.scale.Back(j.evidence.Outlook.TailQuantile(0.005))); math.Abs(gatetest.End(high.Low)) > 1e-6 || math.Abs(gatetest.End(low.High)) > 1e-6 {
 			t.Errorf("%s: from %g, to %g; want 0", name, gatetest.End(high.Low), gatetest.End(low.High))
 		}
 		if gatetest.End(j.Low) > -0.03 || gatetest.End(j.High) < 0.03 {
 			t.Errorf("%s: as expected, from %g to %g", name, gatetest.End(j.Low), gatetest.End(j.High))
 		}
 	}
-	// Less than nothing is left of nothing.
+	// A loss is limited to the whole.
 	c := checkOne(gatetest.Judging(t, gate.PresetDefault, "frames.count"), gatetest.Nearly("a", "frames.count", 2), gatetest.On("a", "frames.count", 500, 800, 300, 510, 250)...).Comparisons[0]
 	gatetest.About(t, "low of next to no frames", gatetest.End(c.Low), -1)
 	// The paper's preset has no level, and no interval.
@@ -270,9 +270,9 @@ func TestTheIntervalIsThatOfUnchangedBuilds(t *testing.T) {
 	}
 }
 
-// A pass that would not have seen a worsening of 25 % is none, where somebody asks for so
-// little that it would be one.
-func TestAPassThatIsBlindIsNone(t *testing.T) {
+// A run that would not have shown a worsening of 25 % does not pass, even where such a small effect
+// is configured that it would.
+func TestBlindRunDoesNotPass(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.MinEffect = 0.9
 	shaky := gatetest.On("a", perFrame, 10, 13, 9, 11, 10, 8.6, 12)
@@ -280,7 +280,7 @@ func TestAPassThatIsBlindIsNone(t *testing.T) {
 	if v.Verdict != gate.Inconclusive || v.Reason != "nothing deviates in 1 comparison, but no worsening of less than 25 % would have been seen" || v.Hint == "" {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
-	// What never was shows if it is: that is worth a pass.
+	// A number that was always zero shows if it occurs: that is worth a pass.
 	for i := range shaky {
 		shaky[i].Iterations[0].Metrics["anr.count"] = 0
 	}
@@ -291,9 +291,9 @@ func TestAPassThatIsBlindIsNone(t *testing.T) {
 	}
 }
 
-// One run of its own is enough where runs that differ in what makes no difference tell its
-// level; a regression it does not make.
-func TestWhatOthersTellClears(t *testing.T) {
+// One run of its own is enough where runs that differ only in an irrelevant property estimate its
+// level; it does not suffice for a regression.
+func TestOtherContextsClear(t *testing.T) {
 	p := gatetest.Judging(t, gate.PresetDefault, "cpu.time_ms")
 	var history []run.Run
 	add := func(model, network string, level float64, n int) {
@@ -316,9 +316,9 @@ func TestWhatOthersTellClears(t *testing.T) {
 	}
 }
 
-// Twice the rate of what is rare, in many runs, is no more than a doubt below a quarter, and
-// a regression where each repetition has what never was.
-func TestRareEventsThatBecomeMore(t *testing.T) {
+// Twice the rate of a rare event, in many runs, is no more than a doubt below a quarter, and a
+// regression where each repetition has an event that never occurred before.
+func TestMoreRareEvents(t *testing.T) {
 	counted := func(id string, counts ...float64) run.Run {
 		r := gatetest.Run(id, nil)
 		r.Iterations = nil
@@ -346,9 +346,9 @@ func TestRareEventsThatBecomeMore(t *testing.T) {
 	}
 }
 
-// Of shares a pass tells how many more bad frames it would have seen, and one that would not
-// have seen several times as many is none, however little of the smooth ratio that is.
-func TestAPassOfSharesTellsOfBadFrames(t *testing.T) {
+// For shares a pass reports how many more bad frames it would have shown. A run that would not have
+// shown several times as many does not pass, however little of the smooth ratio that is.
+func TestPassReportsBadFrames(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	const name = "frames.smooth_ratio"
 	calm := gatetest.On("a", name, 0.99, 0.9905, 0.9895, 0.99, 0.9902, 0.9898)

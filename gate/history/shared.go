@@ -11,15 +11,15 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// leastScenarios are how many scenarios of one session show what all of them share: of
-// fewer others there is no middle.
+// leastScenarios is the least number of scenarios of one session that shows what all of them share:
+// with fewer there is no middle of the others.
 const leastScenarios = 3
 
-// shareCommon takes off each comparison what all scenarios of its session share: a phone
-// that is 4 % slower today is so in each of them. What is shared is judged once, by the
-// history of what sessions share. Where that does not clear it, one scenario keeps it on
-// behalf of all, so that rounds ask it first: a build that is slower all over is no quiet
-// day of a phone.
+// shareCommon subtracts from each comparison what all scenarios of its session share: a phone that
+// is 4 % slower today is slower in each of them. The shared part is judged once, by the history of
+// the sessions' shared parts. Where that does not clear it, one scenario keeps it on behalf of all,
+// so that it comes first in rounds: a build that is slower everywhere is not excused as a bad day
+// of the phone.
 func shareCommon(p gate.Policy, checks []*check) {
 	for _, of := range sessionsOf(checks) {
 		var unsettled []*shared
@@ -29,15 +29,15 @@ func shareCommon(p gate.Policy, checks []*check) {
 				unsettled = append(unsettled, s)
 			}
 		}
-		speaker := speakerOf(unsettled)
+		representative := representativeOf(unsettled)
 		for _, s := range unsettled {
-			s.speakThrough(speaker)
+			s.judgeRepresentative(representative)
 		}
 	}
 }
 
-// sessionsOf are the checks that are of one session on one device, of at least
-// leastScenarios different scenarios.
+// sessionsOf returns the groups of checks of one session on one device, with at least
+// leastScenarios different scenarios each.
 func sessionsOf(checks []*check) [][]*check {
 	type key struct{ context, session string }
 	groups := map[key][]*check{}
@@ -67,14 +67,14 @@ func sessionsOf(checks []*check) [][]*check {
 
 // shared is one metric of the whole runs of a session, in several scenarios.
 type shared struct {
-	of      []*judgement // one a scenario
+	of      []*judgement // one per scenario
 	checks  []*check     // theirs
-	with    []*judgement // the same comparisons with what is shared left in
-	cleared bool         // the history of sessions clears what is shared
+	with    []*judgement // the same comparisons including the shared part
+	cleared bool         // the history of sessions clears the shared part
 	suspect bool         // it looks worse
 }
 
-// sharedBy are the metrics that enough scenarios of a session have a history of.
+// sharedBy returns the metrics for which enough scenarios of a session have a history.
 func sharedBy(p gate.Policy, checks []*check) []*shared {
 	of := map[string]*shared{}
 	var order []string
@@ -99,7 +99,7 @@ func sharedBy(p gate.Policy, checks []*check) []*shared {
 	return out
 }
 
-// deviations are how far each session of a judgement's history lies from its level, by the
+// deviations returns how far each session of a judgement's history lies from its level, by the
 // session's name, and how far the new run does.
 func (j *judgement) deviations() (before map[string]float64, now float64) {
 	centres := make([]float64, len(j.evidence.Sessions))
@@ -116,8 +116,8 @@ func (j *judgement) deviations() (before map[string]float64, now float64) {
 	return before, j.x.Centre - level
 }
 
-// settle takes what the other scenarios share off each comparison, and asks the history
-// whether it clears what all of them share.
+// settle subtracts what the other scenarios share from each comparison, and tests whether the
+// history clears what all of them share.
 func (s *shared) settle(p gate.Policy) {
 	before, now := make([]map[string]float64, len(s.of)), make([]float64, len(s.of))
 	for i, j := range s.of {
@@ -129,19 +129,19 @@ func (s *shared) settle(p gate.Policy) {
 	for i, j := range s.of {
 		kept := *j
 		s.with[i], adjusted[i] = &kept, *j
-		if !adjusted[i].takeOff(p, middles(before, i), middleBut(now, i)) {
+		if !adjusted[i].subtract(p, middles(before, i), middleBut(now, i)) {
 			s.cleared = true // too few sessions have names: each is judged by itself
 			return
 		}
 	}
 	for i, j := range s.of {
 		*j = adjusted[i]
-		s.checks[i].takeOffEvents(p, j.Metric, middles(before, i), middleBut(now, i))
+		s.checks[i].subtractFromEvents(p, j.Metric, middles(before, i), middleBut(now, i))
 	}
 }
 
-// takeOff judges a comparison less what its session shares with others.
-func (j *judgement) takeOff(p gate.Policy, common map[string]float64, now float64) bool {
+// subtract judges a comparison without what its session shares with others.
+func (j *judgement) subtract(p gate.Policy, common map[string]float64, now float64) bool {
 	x := j.x
 	x.Centre -= now
 	less, ok := j.evidence.Less(common, x, p.LeastRuns())
@@ -149,20 +149,20 @@ func (j *judgement) takeOff(p gate.Policy, common map[string]float64, now float6
 		return false
 	}
 	j.evidence, j.x, j.off = less, x, now
-	j.ask(j.share)
+	j.screen(j.share)
 	return true
 }
 
-// takeOffEvents does so for the metric's UI events.
-func (c *check) takeOffEvents(p gate.Policy, metric string, common map[string]float64, now float64) {
+// subtractFromEvents does so for the metric's UI events.
+func (c *check) subtractFromEvents(p gate.Policy, metric string, common map[string]float64, now float64) {
 	for _, j := range c.judged {
 		if j.Event != "" && j.Metric == metric && j.scale.Multiplies() && j.evidence.Outlook.Known() && j.enough(p) {
-			j.takeOff(p, common, now)
+			j.subtract(p, common, now)
 		}
 	}
 }
 
-// middles are what the scenarios but one share in each session that enough of them have.
+// middles returns what all scenarios except one share in each session that enough of them have.
 func middles(before []map[string]float64, but int) map[string]float64 {
 	values := map[string][]float64{}
 	for i, of := range before {
@@ -182,13 +182,13 @@ func middles(before []map[string]float64, but int) map[string]float64 {
 	return out
 }
 
-// middleBut is the middle of the values but for one.
+// middleBut returns the middle of all values except one.
 func middleBut(values []float64, but int) float64 {
 	return stat.Median(slices.Delete(slices.Clone(values), but, but+1))
 }
 
-// judgeCommon asks the history of what sessions share whether it clears what the new one's
-// scenarios share.
+// judgeCommon tests whether the history of the sessions' shared parts clears the shared part of the
+// new one.
 func (s *shared) judgeCommon(p gate.Policy, before []map[string]float64, now []float64) {
 	const none = -1
 	common := middles(before, none)
@@ -200,22 +200,22 @@ func (s *shared) judgeCommon(p gate.Policy, before []map[string]float64, now []f
 	}
 	j := s.of[0]
 	unit := past.Unit(j.metric, j.scale, j.scale.Back(j.evidence.Expected))
-	outlook := screening.Of(sessions, j.x.N, j.evidence.Within, screening.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: unit / 10})
+	outlook := screening.NewOutlook(sessions, j.x.N, j.evidence.Within, screening.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: unit / 10})
 	if !outlook.Known() || len(sessions) < p.LeastRuns() {
 		return
 	}
 	x := stat.Median(now)
 	worse := outlook.Below(x - j.effect)
-	tail := outlook.Rarely(x, true)
+	tail := outlook.TailChance(x, true)
 	if j.effect < 0 {
-		worse, tail = outlook.Above(x-j.effect), outlook.Rarely(x, false)
+		worse, tail = outlook.Above(x-j.effect), outlook.TailChance(x, false)
 	}
 	s.cleared, s.suspect = worse <= mostMissed, tail <= suspectLevel
 }
 
-// speakerOf is the scenario that keeps what all share: the one that has most to be asked
-// anyway, of equals the one whose repetitions waver least.
-func speakerOf(unsettled []*shared) *check {
+// representativeOf returns the scenario that keeps what all share: the one with the most undecided
+// numbers, among equals the one whose repetitions vary least.
+func representativeOf(unsettled []*shared) *check {
 	type candidate struct {
 		c     *check
 		open  int
@@ -243,11 +243,11 @@ func speakerOf(unsettled []*shared) *check {
 	}).c
 }
 
-// speakThrough has the speaker's comparison judged with what all share, and never cleared
-// where it is not.
-func (s *shared) speakThrough(speaker *check) {
+// judgeRepresentative judges the representative's comparison including what all share, and never
+// clears it where the shared part is not cleared.
+func (s *shared) judgeRepresentative(representative *check) {
 	for i, c := range s.checks {
-		if c != speaker {
+		if c != representative {
 			continue
 		}
 		j := s.of[i]

@@ -16,8 +16,8 @@ import (
 
 const smoothRatio = "frames.smooth_ratio"
 
-// night is what one session measures of a scenario: three repetitions that waver by 1 %,
-// longer by a factor. Bad frames become more with it, at its fourth power.
+// night returns one session's run of a scenario: three repetitions that vary by 1 %, longer by a
+// factor. Bad frames increase with its fourth power.
 func night(scenario int, name string, day int, factor float64) run.Run {
 	r := gatetest.Run(fmt.Sprint(name, " of ", scenario), nil)
 	r.Scenario, r.Session, r.Context = fmt.Sprint("s", scenario), name, gatetest.Phone("a")
@@ -33,13 +33,13 @@ func night(scenario int, name string, day int, factor float64) run.Run {
 	return r
 }
 
-// lucks are what nights share: a mean of none and a standard deviation of one.
+// lucks are what nights share: values with mean zero and a standard deviation of one.
 var lucks = []float64{0.3, -1.1, 0.9, -0.2, 1.6, -0.7, 0.1, -1.5, 1.0, 0.4, -0.9, 0.1}
 
-// own is what a number has by itself that night: half a per cent, another for each scenario.
+// own is a number's own effect that night: half a per cent, different for each scenario.
 func own(scenario, day int) float64 { return 0.005 * math.Sin(float64(13*day+5*scenario)) }
 
-// nightly is a verdict on one session of so many scenarios, with what each is longer by
+// nightly returns a verdict on one session of so many scenarios, each longer by the given amount
 // today, where nights differ by spread in all of their scenarios.
 func nightly(t *testing.T, spread float64, now ...float64) gate.Verdict {
 	t.Helper()
@@ -55,8 +55,9 @@ func nightly(t *testing.T, spread float64, now ...float64) gate.Verdict {
 	return Check(p, metric.Default(), subjects)
 }
 
-// speakers are the scenarios that keep what all share of a metric, with how many do.
-func speakers(v gate.Verdict, name string) map[int]int {
+// representatives returns the scenarios that keep what all share of a metric, with the number of
+// scenarios that share it.
+func representatives(v gate.Verdict, name string) map[int]int {
 	out := map[int]int{}
 	for i, r := range v.Runs {
 		for _, c := range r.Comparisons {
@@ -77,13 +78,13 @@ func of(v gate.Verdict, scenario int, event, name string) gate.Comparison {
 	return gate.Comparison{}
 }
 
-// A phone that is slower today in all scenarios by what nights differ by is no reason to
-// measure all of them: one is asked on behalf of all, the others are cleared.
-func TestAPhoneThatIsSlowerTodayIsAskedOnce(t *testing.T) {
+// A phone that is slower today in all scenarios by as much as nights differ need not be measured in
+// all of them: one undecided scenario stands for all, and the others are cleared.
+func TestPhoneSlowerTodayIsJudgedOnce(t *testing.T) {
 	const slower = 0.04
 	v := nightly(t, 0.04, slower, slower, slower, slower, slower, slower)
 	for _, name := range []string{perFrame, smoothRatio} {
-		who := speakers(v, name)
+		who := representatives(v, name)
 		if len(who) != 1 {
 			t.Fatalf("%s: %v speak for all, want one", name, who)
 		}
@@ -100,12 +101,12 @@ func TestAPhoneThatIsSlowerTodayIsAskedOnce(t *testing.T) {
 			}
 		}
 	}
-	if a, b := speakers(v, perFrame), speakers(v, smoothRatio); !maps.Equal(a, b) {
+	if a, b := representatives(v, perFrame), representatives(v, smoothRatio); !maps.Equal(a, b) {
 		t.Errorf("%v speak of times and %v of shares, want one scenario of both", a, b)
 	}
-	// What is expected is told as it is today, of UI events too.
+	// Expected values are those of today, of UI events too.
 	for i := range v.Runs {
-		if _, speaks := speakers(v, perFrame)[i]; speaks {
+		if _, speaks := representatives(v, perFrame)[i]; speaks {
 			continue
 		}
 		for _, event := range []string{"", "tap"} {
@@ -115,23 +116,23 @@ func TestAPhoneThatIsSlowerTodayIsAskedOnce(t *testing.T) {
 			}
 		}
 	}
-	// By itself no scenario is cleared.
-	if alone := nightly(t, 0.04, slower); of(alone, 0, "", perFrame).Screen != gate.Open || len(speakers(alone, perFrame)) > 0 {
+	// No scenario is cleared by itself.
+	if alone := nightly(t, 0.04, slower); of(alone, 0, "", perFrame).Screen != gate.Open || len(representatives(alone, perFrame)) > 0 {
 		t.Errorf("one scenario alone: %+v", of(alone, 0, "", perFrame))
 	}
 }
 
-// Where nights hardly differ the history clears what all share, and nobody has to ask it.
-func TestWhatQuietNightsShareIsCleared(t *testing.T) {
+// Where nights hardly differ the history clears what all share, and no rounds are needed.
+func TestQuietNightsAreCleared(t *testing.T) {
 	v := nightly(t, 0.01, 0, 0.005, -0.005, 0.002)
-	if v.Verdict != gate.Pass || len(speakers(v, perFrame)) > 0 {
-		t.Errorf("%s: %s; %v speak", v.Verdict, v.Runs[0].Reason, speakers(v, perFrame))
+	if v.Verdict != gate.Pass || len(representatives(v, perFrame)) > 0 {
+		t.Errorf("%s: %s; %v speak", v.Verdict, v.Runs[0].Reason, representatives(v, perFrame))
 	}
 }
 
-// A build that is slower all over is no quiet day of a phone: one scenario shows it, as bad
-// as it is.
-func TestASlowdownOfTheWholeAppIsNotHidden(t *testing.T) {
+// A build that is slower everywhere is not excused as a bad day of the phone: one scenario shows it
+// in full.
+func TestSlowdownOfWholeApp(t *testing.T) {
 	for name, c := range map[string]struct {
 		spread, by float64
 		want       gate.Direction
@@ -143,7 +144,7 @@ func TestASlowdownOfTheWholeAppIsNotHidden(t *testing.T) {
 		"loud nights, by 6 %":   {0.04, 0.06, gate.None, gate.Inconclusive},
 	} {
 		v := nightly(t, c.spread, c.by, c.by, c.by, c.by)
-		who := speakers(v, perFrame)
+		who := representatives(v, perFrame)
 		if len(who) != 1 || v.Verdict != c.verdict {
 			t.Errorf("%s: %v speak, %s; want one, %s", name, who, v.Verdict, c.verdict)
 		}
@@ -154,13 +155,13 @@ func TestASlowdownOfTheWholeAppIsNotHidden(t *testing.T) {
 			}
 		}
 	}
-	// A build that is faster all over is no question.
-	if v := nightly(t, 0.01, -0.2, -0.2, -0.2, -0.2); v.Verdict != gate.Improvement && v.Verdict != gate.Pass || len(speakers(v, perFrame)) > 0 {
-		t.Errorf("faster all over: %s, %v speak", v.Verdict, speakers(v, perFrame))
+	// A build that is faster everywhere leaves nothing undecided.
+	if v := nightly(t, 0.01, -0.2, -0.2, -0.2, -0.2); v.Verdict != gate.Improvement && v.Verdict != gate.Pass || len(representatives(v, perFrame)) > 0 {
+		t.Errorf("faster all over: %s, %v speak", v.Verdict, representatives(v, perFrame))
 	}
 }
 
-// One scenario that is slower stands out of the others, on a day on which all are slower too.
+// One scenario that is slower stands out, on a day on which all are slower too.
 func TestOneScenarioStandsOut(t *testing.T) {
 	for _, slower := range []int{0, 3} {
 		now := []float64{0.03, 0.03, 0.03, 0.03, 0.03, 0.03}
@@ -175,10 +176,10 @@ func TestOneScenarioStandsOut(t *testing.T) {
 	}
 }
 
-// Two scenarios have no middle, and runs without a session nothing in common, nor do two runs
+// Two scenarios have no middle, and runs without a session have nothing in common, nor do two runs
 // of one scenario.
-func TestWhatHasNothingInCommon(t *testing.T) {
-	if v := nightly(t, 0.04, 0.04, 0.04); len(speakers(v, perFrame)) > 0 || of(v, 0, "", perFrame).Screen != gate.Open || of(v, 1, "", perFrame).Screen != gate.Open {
+func TestNothingInCommon(t *testing.T) {
+	if v := nightly(t, 0.04, 0.04, 0.04); len(representatives(v, perFrame)) > 0 || of(v, 0, "", perFrame).Screen != gate.Open || of(v, 1, "", perFrame).Screen != gate.Open {
 		t.Errorf("two scenarios: %s", v.Runs[0].Reason)
 	}
 	p := gatetest.Policy(t, gate.PresetDefault)
@@ -210,9 +211,9 @@ func TestWhatHasNothingInCommon(t *testing.T) {
 	}
 }
 
-// Of four scenarios what the others share is the middle of three, of each night that two of
-// them have.
-func TestMiddlesOfTheOthers(t *testing.T) {
+// For four scenarios the shared part of the others is the middle of three, for each night that two
+// of them have.
+func TestMiddlesOfOthers(t *testing.T) {
 	before := []map[string]float64{{"a": 1, "b": 10}, {"a": 2, "c": 7}, {"a": 4}, {"a": 9, "b": 20}}
 	if got, want := middles(before, 0), map[string]float64{"a": 4}; !maps.Equal(got, want) {
 		t.Errorf("but for the first %v, want %v", got, want)
@@ -228,9 +229,9 @@ func TestMiddlesOfTheOthers(t *testing.T) {
 	}
 }
 
-// The scenario that has most to be asked anyway speaks, of equals the one whose repetitions
-// waver least in what wavers most.
-func TestWhoSpeaks(t *testing.T) {
+// The scenario with the most undecided numbers represents the session, among equals the one whose
+// repetitions vary least in the number that varies most.
+func TestRepresentativeOf(t *testing.T) {
 	a, b, c := &check{}, &check{}, &check{}
 	number := func(missed, sd float64) *judgement {
 		j := &judgement{}
@@ -252,16 +253,15 @@ func TestWhoSpeaks(t *testing.T) {
 		"its loudest number":      {[]*shared{of(number(1, 0.01), number(1, 0.02), number(1, 0.03)), of(number(1, 0.09), number(1, 0.02), number(1, 0.03))}, b},
 		"what is unknown is none": {[]*shared{of(unknown, number(1, 0.05), number(1, 0.06))}, b},
 	} {
-		if got := speakerOf(x.of); got != x.want {
+		if got := representativeOf(x.of); got != x.want {
 			t.Errorf("%s: another speaks", name)
 		}
 	}
 }
 
-// Without a base build a number that no history clears is shown beside one that it can, but
-// not where it speaks for a whole session: all scenarios that take 30 % longer would
-// pass.
-func TestASlowdownOfTheWholeAppIsNotHiddenWithoutABase(t *testing.T) {
+// Without a base build a number that no history clears is only shown along with one that it can
+// clear, unless it represents a whole session: all scenarios that take 30 % longer would pass.
+func TestSlowdownOfWholeAppWithoutBase(t *testing.T) {
 	const loud, scenarios, start = 0.2, 4, "startup.ttid_ms"
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.Budget = gate.Budget{Alone: true}
@@ -280,7 +280,7 @@ func TestASlowdownOfTheWholeAppIsNotHiddenWithoutABase(t *testing.T) {
 		subjects = append(subjects, Subject{Run: with(night(s, "today", 99, 1.3)), References: gatetest.Summaries(p, history...)})
 	}
 	v := Check(p, metric.Default(), subjects)
-	who := speakers(v, perFrame)
+	who := representatives(v, perFrame)
 	if v.Verdict == gate.Pass || len(who) != 1 {
 		t.Errorf("%s, %v speak: %s", v.Verdict, who, v.Runs[0].Reason)
 	}
@@ -291,8 +291,8 @@ func TestASlowdownOfTheWholeAppIsNotHiddenWithoutABase(t *testing.T) {
 	}
 }
 
-// TestSessionsOfChecks: checks are of one session where they say so on one device, with a run each of
-// three scenarios or more; of a run that names no session nobody knows which others are of it.
+// Checks belong to one session where they name the same session on the same device, with a run each
+// of three scenarios or more. A run that names no session belongs to none.
 func TestSessionsOfChecks(t *testing.T) {
 	one := func(session, context, scenario string) *check {
 		return &check{run: run.Run{Session: session, Scenario: scenario}, context: context, judged: []*judgement{{}}}
@@ -301,7 +301,7 @@ func TestSessionsOfChecks(t *testing.T) {
 	unjudged.judged = nil
 	for name, c := range map[string]struct {
 		checks []*check
-		want   int // of how many checks the one session is, 0 for none
+		want   int // number of checks in the one session, 0 for none
 	}{
 		"three scenarios":         {[]*check{one("night", "a", "open"), one("night", "a", "scroll"), one("night", "a", "back")}, 3},
 		"two scenarios":           {[]*check{one("night", "a", "open"), one("night", "a", "scroll")}, 0},
@@ -319,10 +319,10 @@ func TestSessionsOfChecks(t *testing.T) {
 	}
 }
 
-// TestSpeakerIsNeverCleared: the scenario that speaks for all is judged with what all share. Where that
-// is not cleared the chance to overlook a worsening is above the 2 % that clear, unless it looks
-// worse, or nothing is known of that chance.
-func TestSpeakerIsNeverCleared(t *testing.T) {
+// The scenario that represents all is judged including what all share. Where that is not cleared,
+// its chance to overlook a worsening is above the 2 % that clear, unless it looks worse, or the
+// chance is unknown.
+func TestRepresentativeIsNotCleared(t *testing.T) {
 	for name, c := range map[string]struct {
 		suspect bool
 		missed  *float64
@@ -335,7 +335,7 @@ func TestSpeakerIsNeverCleared(t *testing.T) {
 		own, silent := &judgement{}, &judgement{}
 		with := &judgement{Comparison: gate.Comparison{Value: 7, Missed: c.missed}}
 		s := &shared{of: []*judgement{silent, own}, checks: []*check{other, speaker}, with: []*judgement{{Comparison: gate.Comparison{Value: 9}}, with}, suspect: c.suspect}
-		s.speakThrough(speaker)
+		s.judgeRepresentative(speaker)
 		if own.Value != 7 || own.Common != 2 || silent.Value != 0 {
 			t.Errorf("%s: judged is %+v, and of the other scenario %+v", name, own.Comparison, silent.Comparison)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Frames that are done 8 ms before their deadline, and then 4 ms: that is worse, by 4 ms
-// and by no share of anything.
-func TestTimesBeyondTheDeadlineChangeByAmounts(t *testing.T) {
+// Frames that used to be done 8 ms before their deadline, and now 4 ms, are worse: by 4 ms and by
+// no share of anything.
+func TestOverrunChangesByAmount(t *testing.T) {
 	const overrun = "frames.overrun_ms"
 	met := gatetest.On("a", overrun, -8, -8.2, -7.8, -8.1, -7.9, -8)
 	missed := gatetest.On("a", overrun, 0.1, 0.11, 0.09, 0.1, 0.11, 0.09)
@@ -48,8 +48,8 @@ func TestTimesBeyondTheDeadlineChangeByAmounts(t *testing.T) {
 	}
 }
 
-// What an event leaves to the next one is told by amounts too: of 6 ms too late, 2 ms.
-func TestAnAfterEffectOfTimesBeyondTheDeadline(t *testing.T) {
+// After-effects are measured by amounts too: of 6 ms too late, 2 ms.
+func TestAfterEffectOfOverrun(t *testing.T) {
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
 	of := func(id string, tap, scroll float64) run.Run {
 		at := func(name string, ms float64) run.Bucket {

@@ -7,9 +7,9 @@ import (
 	"github.com/apkgate/apkgate/gate/gatetest"
 )
 
-// The size of a build does not waver, so that its history has no spread: what is
-// judged is how much of it a change is. It is judged where somebody asks for it.
-func TestTheSizeOfABuildIsJudgedOnRequest(t *testing.T) {
+// A build's size does not vary, so that its history has no spread: only the size of the change is
+// judged, and only on request.
+func TestBuildSizeJudgedOnRequest(t *testing.T) {
 	phone := map[string]string{"model": "a"}
 	const usual = 20_000_000
 	history := gatetest.Steady(10, phone, 8)
@@ -43,7 +43,7 @@ func TestTheSizeOfABuildIsJudgedOnRequest(t *testing.T) {
 			}
 		})
 	}
-	// A run of an app that was installed by hand has lost nothing that is judged.
+	// A run of an app that was installed by hand lacks nothing that is judged.
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", phone, 8.1), history...); v.Verdict != gate.Pass {
 		t.Errorf("without a size: %s: %s", v.Verdict, v.Reason)
 	}

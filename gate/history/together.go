@@ -8,20 +8,20 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// togetherLevel is how unlikely a run's own deviation has to be for it to take
-// part in what the runs show together.
+// togetherLevel is how unlikely a run's own deviation has to be for it to count in what the runs
+// show together.
 const togetherLevel = 0.05
 
-// together looks at each cell over all runs of the check: what is a little worse in two
-// sessions, or on fifteen phones after the same event, is a regression that no one of
-// them could prove. It gives the combined chance, corrected for the number of cells, to
-// the runs that deviate that way themselves, as long as these are of more than one
-// session or device. share is the part of the false alarms that this may use.
+// together tests each cell over all runs of the check: a number that is a little worse in two
+// sessions, or on fifteen phones after the same event, is a regression that no single run could
+// prove. The combined chance, corrected for the number of cells, is given to the runs that deviate
+// that way themselves, if they are of more than one session or device. share is the part of the
+// false alarms that this may use.
 func together(p gate.Policy, js []*judgement, share float64) {
 	cells := map[run.Cell][]*judgement{}
 	var order []run.Cell
 	for _, j := range js {
-		if !j.enough(p) && !j.foretold() {
+		if !j.enough(p) && !j.predicted() {
 			continue
 		}
 		cell := run.Cell{Event: j.Event, Metric: j.Metric}
@@ -36,7 +36,7 @@ func together(p gate.Policy, js []*judgement, share float64) {
 			groups = append(groups, cells[cell])
 		}
 	}
-	tests := make([]familywise.Sides, len(groups))
+	tests := make([]familywise.Tails, len(groups))
 	for i, group := range groups {
 		tests[i] = combined(group)
 	}
@@ -60,8 +60,8 @@ func together(p gate.Policy, js []*judgement, share float64) {
 	}
 }
 
-// severally counts the sessions and devices that the judgements are of. Runs of one
-// context that name no session may be of one.
+// severally counts the sessions and devices of the judgements. Runs of one context that name no
+// session may be of one.
 func severally(js []*judgement) int {
 	units := map[[2]string]bool{}
 	for _, j := range js {
@@ -70,24 +70,23 @@ func severally(js []*judgement) int {
 	return len(units)
 }
 
-// unit is the session on a device that a judgement is of: what is heard from it twice is
-// said once.
+// unit returns the session on a device that a judgement is of: what it shows twice counts once.
 func (j *judgement) unit() [2]string { return [2]string{j.context, j.session} }
 
-// combined are the chances of what the runs show together. Runs that are compared
-// with the same values share the error of these, so that their scores are correlated
-// by 1/(n+1); those of one session on one device are the same.
-func combined(group []*judgement) familywise.Sides {
+// combined returns the chances of what the runs show together. Runs that are compared with the same
+// values share the error of these, so that their scores are correlated by 1/(n+1); those of one
+// session on one device are the same.
+func combined(group []*judgement) familywise.Tails {
 	scores := make([]float64, len(group))
 	for i, j := range group {
 		scores[i] = familywise.Score(j.tails.On(j.worse()), j.worse())
 	}
-	return familywise.Together(scores, func(i, k int) float64 {
+	return familywise.Combine(scores, func(i, k int) float64 {
 		a, b := group[i], group[k]
 		switch {
 		case a.unit() == b.unit():
 			return 1
-		case a.foretold() && b.foretold():
+		case a.predicted() && b.predicted():
 			return sharedDraw(a, b)
 		case a.context == b.context && a.within == b.within:
 			return 1 / (1 + float64(min(a.evidence.N, b.evidence.N)))
@@ -96,8 +95,8 @@ func combined(group []*judgement) familywise.Sides {
 	})
 }
 
-// contradict marks what one session shows and another of the same device, in the same
-// check, does not: that is a matter of the session.
+// contradict marks a deviation in one session that another session of the same device in the same
+// check does not show: it is due to the session.
 func contradict(js []*judgement) {
 	type number struct {
 		run.Cell

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// inflating is a run of five repetitions, each with that many layouts inflated, all after a tap,
-// and half as many frames after the display's deadline, which count no work, and frames of eight
-// milliseconds that waver by a per cent.
+// inflating returns a run of five repetitions, each with that many layouts inflated, all after a
+// tap, half as many frames after the display's deadline, which are not work, and frames of eight
+// milliseconds that vary by a per cent.
 func inflating(id string, layouts float64) run.Run {
 	r := gatetest.In(gatetest.Run(id, nil), map[string]string{"model": "a"})
 	r.Iterations = nil
@@ -23,9 +23,9 @@ func inflating(id string, layouts float64) run.Run {
 	return r
 }
 
-// What there is clearly more of is told of a run whose policy doesn't judge it, and has no
-// say: the run passes. 48 layouts where there were 40 are a fifth more.
-func TestWorkThatThereIsClearlyMoreOf(t *testing.T) {
+// Work that is clearly more is reported where the policy doesn't judge it, and does not affect the
+// verdict: the run passes. 48 layouts where there were 40 are a fifth more.
+func TestWorkClearlyMore(t *testing.T) {
 	history := func(n int) (out []run.Run) {
 		for i := range n {
 			out = append(out, inflating(fmt.Sprint("h", i), 40))

@@ -13,12 +13,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// blindChange is the least worsening that a pass may overlook: where nothing
-// below it would have been seen, nothing was looked at.
+// blindChange is the largest worsening that a pass may overlook: a run that would not have shown
+// less must not pass.
 const blindChange = 0.25
 
-// whole are the judgements of the whole run that have a history, or where there
-// are none, those of its events.
+// whole returns the judgements of the whole run that have a history, or if there are none, those of
+// its events.
 func (c *check) whole() []*judgement {
 	var whole, events []*judgement
 	for _, j := range c.judged {
@@ -36,9 +36,8 @@ func (c *check) whole() []*judgement {
 	return events
 }
 
-// blind reports that no judgement would have seen a worsening of less than
-// blindChange. Of what never was (no ANR before), or may be below zero, there are no
-// shares: any of it is seen.
+// blind reports that no judgement would have shown a worsening of less than blindChange. A number
+// that was always zero (no ANR before), or may be below zero, has no shares: any worsening shows.
 func (c *check) blind() bool {
 	all := c.whole()
 	for _, j := range all {
@@ -49,7 +48,7 @@ func (c *check) blind() bool {
 	return len(all) > 0
 }
 
-// asOfMean is what would have been seen, as the share of a mean that matters as much.
+// asOfMean returns the detectable worsening as the share of a mean that matters as much.
 func (j *judgement) asOfMean() float64 { return seenOf(j.metric, j.Expected, j.Detectable) }
 
 func seenOf(m metric.Metric, expected, detectable float64) float64 {
@@ -63,8 +62,8 @@ func (c *check) nothingDeviates() string {
 	return fmt.Sprintf("nothing deviates in %d %s", c.compared(), prose.Plural(c.compared(), "comparison", "comparisons"))
 }
 
-// describePass says what a pass is worth: the worsening of the whole run that nine of
-// ten builds would have shown.
+// describePass reports what a pass is worth: the worsening of the whole run that nine of ten builds
+// would have shown.
 func (c *check) describePass() string {
 	var seen []string
 	for _, d := range c.done {
@@ -84,17 +83,19 @@ func (c *check) describePass() string {
 	return text
 }
 
-// open are the judgements that the history can't clear.
+// open returns the judgements that the history can't clear.
 func (c *check) open() []*judgement {
 	return slices.DeleteFunc(slices.Clone(c.judged), func(j *judgement) bool { return j.Screen != gate.Open })
 }
 
-// describeOpen says what the history can't tell: first what its noise may hide, then
-// where it has too little.
+// describeOpen reports what the history can't decide: first where noise may hide a worsening, then
+// where it is too short.
 func (c *check) describeOpen() string {
 	open := c.open()
-	noisy := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return !j.enough(c.policy) && !j.lent(c.policy) })
-	few := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return j.enough(c.policy) || j.lent(c.policy) || j.evidence.N == 0 })
+	noisy := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return !j.enough(c.policy) && !j.enoughWithOthers(c.policy) })
+	few := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool {
+		return j.enough(c.policy) || j.enoughWithOthers(c.policy) || j.evidence.N == 0
+	})
 	var clauses []string
 	if len(noisy) > 0 {
 		clauses = append(clauses, c.describeNoisy(noisy))
@@ -102,16 +103,16 @@ func (c *check) describeOpen() string {
 	if len(few) > 0 {
 		clauses = append(clauses, c.describeFew(few))
 	}
-	if len(noisy)+len(few) == 0 { // new, beside what is cleared
+	if len(noisy)+len(few) == 0 { // new, along with cleared ones
 		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.TitlesOf(cellsOf(open), c.catalogue), have(metricsOf(open))))
 	}
-	for _, a := range c.apart {
+	for _, a := range c.incomparable {
 		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.Titles(a.metrics, c.catalogue), have(a.metrics)))
 	}
 	return strings.Join(slices.Compact(clauses), "; ")
 }
 
-// describeNoisy says how likely the one that may hide the most hides a worsening.
+// describeNoisy reports how likely a worsening stays hidden in the number that may hide the most.
 func (c *check) describeNoisy(noisy []*judgement) string {
 	worst := slices.MaxFunc(noisy, func(a, b *judgement) int {
 		if *a.Missed < *b.Missed {
@@ -137,7 +138,7 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	return text
 }
 
-// describeFew says how many runs the history has, and how many it takes: sessions, where
+// describeFew reports how many runs the history has, and how many are needed: sessions, where
 // several runs are of one.
 func (c *check) describeFew(few []*judgement) string {
 	own := few[0].evidence.Own
@@ -150,7 +151,7 @@ func (c *check) describeFew(few []*judgement) string {
 	}
 	switch {
 	case !c.seen.Own:
-		return c.describeForetold(few)
+		return c.describePredicted(few)
 	case alike && few[0].Since != "":
 		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %s", few[0].Since, own, prose.Plural(own, one, many), needed)
 	case alike && sessions < runs && own == sessions:
@@ -181,7 +182,7 @@ func cellsOf(js []*judgement) []run.Cell {
 	return cells
 }
 
-// metricsOf are the names of the judgements' metrics, each once.
+// metricsOf returns the names of the judgements' metrics, each once.
 func metricsOf(js []*judgement) []string {
 	var names []string
 	for _, j := range js {
@@ -192,8 +193,8 @@ func metricsOf(js []*judgement) []string {
 	return names
 }
 
-// settle is what would settle the open comparisons.
-func (c *check) settle() string {
+// settlingHint returns what would settle the undecided comparisons.
+func (c *check) settlingHint() string {
 	inTurns := cmp.Or(c.policy.Settling, "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl")
 	missing := 0
 	for _, j := range c.open() {

@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// One or two runs of each phone say next to nothing of noise, however many phones
-// there are and however many runs are checked together.
-func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
+// One or two runs of each phone show almost nothing of noise, however many phones there are and
+// however many runs are checked together.
+func TestFewRunsOfEachPhoneDoNotPass(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	events := []string{"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8"}
 	reason := func(each int) string {
@@ -42,7 +42,7 @@ func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
 			}
 		}
 	}
-	// Four pairs show how much runs of one phone differ, and two not what its level is.
+	// Four pairs show how much runs of one phone differ, but not a phone's level.
 	var history []run.Run
 	for i := range 4 {
 		history = append(history, gatetest.Steady(2, gatetest.Phone(fmt.Sprint("m", i)), 8)...)
@@ -52,9 +52,9 @@ func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
 	}
 }
 
-// A history that is all over the place would not show a build that is half as slow
-// again: its pass would be worth nothing.
-func TestAPassThatSeesNothingIsNone(t *testing.T) {
+// A history that varies wildly would not show a build that is half as slow again: its pass would be
+// worthless.
+func TestNoisyHistoryDoesNotPass(t *testing.T) {
 	noisy := gatetest.On("a", "frames.duration_ms", 8, 14, 9, 21, 11)
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.duration_ms", 11), noisy...)
 	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, " got worse by 10 % (with a chance of ") || v.Hint == "" {
@@ -67,14 +67,14 @@ func TestAPassThatSeesNothingIsNone(t *testing.T) {
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.duration_ms", 10), calm...); v.Verdict != gate.Pass {
 		t.Errorf("of a calm history %s: %s", v.Verdict, v.Reason)
 	}
-	// There never was an ANR: any would be seen.
+	// There never was an ANR: any would show.
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "anr.count", 0), gatetest.On("a", "anr.count", 0, 0, 0, 0, 0, 0)...); v.Verdict != gate.Pass {
 		t.Errorf("of no ANR %s: %s", v.Verdict, v.Reason)
 	}
 }
 
-// More than all of the frames can't be lost.
-func TestNoMoreThanAllFramesCanBeLost(t *testing.T) {
+// A loss can't exceed all frames.
+func TestLossLimitedToAllFrames(t *testing.T) {
 	p := gatetest.Judging(t, gate.PresetDefault, "frames.count", "cpu.time_ms")
 	v := checkOne(p, gatetest.Nearly("a", "frames.count", 300), gatetest.On("a", "frames.count", 80, 700, 300, 150, 500)...)
 	if d := v.Comparisons[0]; d.Detectable != 0 || v.Verdict != gate.Inconclusive {
@@ -91,9 +91,9 @@ func TestNoMoreThanAllFramesCanBeLost(t *testing.T) {
 	}
 }
 
-// Ten runs have frames and one of another phone a start: nothing can be said of
-// the start, and that is said.
-func TestAMetricWithTooFewValuesIsSaid(t *testing.T) {
+// Ten runs have frames and one of another phone a start: the start can't be judged, and that is
+// reported.
+func TestMetricWithTooFewValuesIsReported(t *testing.T) {
 	history := append(gatetest.On("a", "cpu.time_ms", 100, 101, 102, 103, 104, 105, 106, 107, 108, 109), gatetest.On("b", "startup.ttid_ms", 100)...)
 	now := gatetest.Nearly("a", "cpu.time_ms", 103)
 	now.Iterations[0].Metrics["startup.ttid_ms"] = 150
@@ -108,7 +108,7 @@ func TestAMetricWithTooFewValuesIsSaid(t *testing.T) {
 	}
 }
 
-// One accepted run has no spread, whatever the configuration asks for.
+// One accepted run has no spread, whatever is configured.
 func TestOneRunIsNoHistory(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.MinHistory = 1
@@ -122,7 +122,7 @@ func TestOneRunIsNoHistory(t *testing.T) {
 	}
 }
 
-func TestNothingToCheckIsNoPass(t *testing.T) {
+func TestNothingToCheckDoesNotPass(t *testing.T) {
 	for _, preset := range gate.Presets() {
 		if v := Check(gatetest.Policy(t, preset), metric.Default(), nil); v.Verdict != gate.Inconclusive || len(v.Warnings) != 1 {
 			t.Errorf("%s: %s, %v", preset, v.Verdict, v.Warnings)
@@ -130,9 +130,9 @@ func TestNothingToCheckIsNoPass(t *testing.T) {
 	}
 }
 
-// A pass is one of the whole run, and of the events that its history can judge: one that is
-// all over the place has no say, but where somebody asks for it.
-func TestAPassIsWorthWhatEachShows(t *testing.T) {
+// A pass covers the whole run and the events that its history can judge: an event that varies
+// wildly does not decide, unless a threshold names it.
+func TestPassIsWorthWhatEachShows(t *testing.T) {
 	runs := func(whole, event []float64) (out []run.Run) {
 		for i := range whole {
 			tap := run.Bucket{Name: "tap", Metrics: map[string]float64{"frames.duration_ms": event[i]}}
@@ -168,7 +168,7 @@ func TestAPassIsWorthWhatEachShows(t *testing.T) {
 	}
 }
 
-func TestTheLevelOfIntervals(t *testing.T) {
+func TestIntervalLevel(t *testing.T) {
 	for preset, want := range map[string]float64{gate.PresetDefault: 0.99, gate.PresetDune: 0} {
 		if v := Check(gatetest.Policy(t, preset), metric.Default(), []Subject{{Run: gatetest.Nearly("a", "cpu.time_ms", 1)}}); v.Level != want {
 			t.Errorf("%s: %g, want %g", preset, v.Level, want)
@@ -179,9 +179,9 @@ func TestTheLevelOfIntervals(t *testing.T) {
 	}
 }
 
-// TestOpenIsNoisyOrFew: where the history is large enough its noise is why it can't tell, and how many
-// runs it has is not told as a reason; nor the other way round.
-func TestOpenIsNoisyOrFew(t *testing.T) {
+// Where the history is long enough, noise is the reason for no decision, and the number of runs is
+// not given as one; nor the other way round.
+func TestUndecidedIsNoisyOrFew(t *testing.T) {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
 	of := func(own int, lent bool) *judgement {
 		j := &judgement{metric: m, share: 0.05, evidence: past.Evidence{N: own, Own: own, Lent: lent}}

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Order are the places with questions, the most suspect first: the hour goes to what the
-// history finds most suspect, depth first.
+// Order returns the places with questions, most suspect first: the time is spent depth first on
+// what the history finds most suspect.
 func (t *Trial) Order() []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,8 +24,8 @@ func (t *Trial) Order() []int {
 	return out
 }
 
-// suspicion is how many standard errors worse than expected the place's most suspect number
-// is; of what nothing is known 0.
+// suspicion returns how many standard errors worse than expected the place's most suspect number
+// is; 0 where nothing is known.
 func (p *place) suspicion() float64 {
 	most := math.Inf(-1)
 	for _, q := range p.questions {
@@ -35,7 +35,7 @@ func (p *place) suspicion() float64 {
 }
 
 func (q *question) suspicion() float64 {
-	const news = 10 // a rare event that was never seen
+	const news = 10 // a rare event that never occurred before
 	switch {
 	case q.known.Counts.Known() && q.known.Events > 0:
 		return news
@@ -45,7 +45,7 @@ func (q *question) suspicion() float64 {
 	return 0
 }
 
-// worse is a distance on the judged scale, above 0 where it is for the worse.
+// worse returns a distance on the judged scale, above 0 where it is for the worse.
 func (q *question) worse(distance float64) float64 {
 	if q.metric.Direction == metric.HigherIsBetter {
 		return -distance
@@ -53,10 +53,9 @@ func (q *question) worse(distance float64) float64 {
 	return distance
 }
 
-// Turn is how many repetitions of each build a round at the place is to have: as many as are
-// likely to settle it in the least time. What is measured there is taken to have them from now
-// on.
-func (t *Trial) Turn(at int, lasts gate.Lasts) int {
+// Turn returns how many repetitions of each build a round at the place should have: the number that
+// is likely to settle it in the least time. Later measurements at the place are assumed to have it.
+func (t *Trial) Turn(at int, lasts gate.RoundDurations) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.places[at]
@@ -77,14 +76,14 @@ func (t *Trial) Turn(at int, lasts gate.Lasts) int {
 	return turn
 }
 
-// roundsToFail is how many rounds show with that chance that a number is worse by the shift, if
-// differences vary so far.
+// roundsToFail returns how many rounds show with that chance that a number is worse by the shift,
+// if differences have this noise.
 func (t *Trial) roundsToFail(level, chance, noise, shift float64) int {
 	z := (score(level*spending[len(spending)-1]) + score(1-chance)) * noise / shift
 	return max(t.plan.firstFail(), even(int(math.Ceil(min(z*z, mostAdvised)))))
 }
 
-// size is the worsening to exclude, on the judged scale.
+// size returns the worsening to exclude, on the judged scale.
 func (q *question) size() float64 {
 	if q.metric.Log || q.metric.Odds {
 		return q.metric.Step(q.effect)
@@ -92,8 +91,8 @@ func (q *question) size() float64 {
 	return 0
 }
 
-// Within is Next, where so many minutes are left and a round takes this long: a place that
-// they are not likely to settle is not begun, or ended.
+// Within is Next with only so many minutes left and rounds of this duration: a place that they are
+// unlikely to settle is not begun, or is ended.
 func (t *Trial) Within(at int, left, round float64) (rounds int, more bool) {
 	if rounds, more = t.Next(at); !more {
 		return rounds, false
@@ -113,8 +112,8 @@ func (t *Trial) Within(at int, left, round float64) (rounds int, more bool) {
 	return rounds, true
 }
 
-// Forecast is how many rounds are likely to settle a place, beside those that it had before;
-// +Inf where no number that anybody would wait for is.
+// Forecast returns how many more rounds are likely to settle a place; +Inf where no reasonable
+// number is.
 func (t *Trial) Forecast(at int) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,7 +124,7 @@ func (t *Trial) Forecast(at int) float64 {
 	return asMany(t.forecast(p, likely))
 }
 
-// asMany is a forecast as a number that may be infinite.
+// asMany returns a forecast as a number that may be infinite.
 func asMany(rounds int) float64 {
 	if rounds > mostAdvised {
 		return math.Inf(1)
@@ -133,13 +132,13 @@ func asMany(rounds int) float64 {
 	return float64(rounds)
 }
 
-// forecast is how many more rounds settle a place with a chance: fail by what looks worst, or
-// answer every question.
+// forecast returns how many more rounds settle a place with a chance: by failing the worst
+// question, or by answering all.
 func (t *Trial) forecast(p *place, chance float64) int {
 	all, fail := 0, math.MaxInt
 	level := t.level()
 	for _, q := range p.questions {
-		if q.at(level).says != gate.SaysOpen {
+		if q.at(level).says != gate.RoundsUndecided {
 			continue
 		}
 		pass, worse := t.forecastOf(q, p, level, chance)
@@ -148,8 +147,8 @@ func (t *Trial) forecast(p *place, chance float64) int {
 	return max(passEvery, min(all, fail)-p.measured)
 }
 
-// forecastOf is at how many rounds a question is likely to pass, and to fail, as far as is
-// known; math.MaxInt where that is not to be expected.
+// forecastOf returns after how many rounds a question is likely to pass, and to fail; math.MaxInt
+// where that is not to be expected.
 func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, fail int) {
 	switch {
 	case q.metric.Mean && (q.known.Counts.Known() || q.known.Repetitions > 0):
@@ -163,12 +162,12 @@ func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, 
 		shift, history = q.worse(q.known.Beyond), 1/(q.known.SD*q.known.SD)
 	}
 	pass, fail = math.MaxInt, math.MaxInt
-	unsure, least := 0.0, leastRounds // how far off the shift may be, and the rounds it takes at least
+	unsure, least := 0.0, leastRounds // the standard error of the shift, and the least number of rounds
 	if p.measured >= leastRounds {
 		x := q.paired(p.measured)
 		far, se, _ := x.estimated()
 		shift, unsure = q.worse(far), se
-		if noise, _ = x.waver(); x.known == nil {
+		if noise, _ = x.noise(); x.known == nil {
 			least, history = firstByOrder, 0
 		}
 	}
@@ -177,7 +176,7 @@ func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, 
 	}
 	hoped := max(shift-unsure, min(shift, 0))
 	if p.measured < leastRounds && q.suspicion() < surelyWorse {
-		hoped = 0 // that it is as it was is to be expected, whatever one session says
+		hoped = 0 // no change is expected, whatever one session shows
 	}
 	if room := q.size() - hoped; hoped < q.size()/2 {
 		if n := roundsToPass(passing{noise: noise, df: q.known.DF, room: room, history: history, chance: chance}); n <= mostAdvised {
@@ -188,20 +187,20 @@ func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, 
 }
 
 const (
-	// likely is the chance with which a forecast is to hold, and a place is begun.
+	// likely is the chance with which a forecast should come true for a place to be begun.
 	likely = 0.8
-	// hopeful is the same of a place that was begun: what its first rounds say of the rest
-	// wavers, and what they cost is spent.
+	// hopeful is the same for a place that was begun: the forecast from its first rounds is
+	// uncertain, and their cost is spent.
 	hopeful = 0.3
-	// surelyWorse is the suspicion from which rounds are expected to find what the new run shows.
+	// surelyWorse is the suspicion from which on rounds are expected to confirm what the new run
+	// shows.
 	surelyWorse = 4
 )
 
-// firstByOrder are the rounds that exclude by their order alone.
+// firstByOrder is the number of rounds that exclude by their order alone.
 const firstByOrder = 8
 
-// forecastUnknown is the same of a number whose noise nobody knows yet, or which has no
-// scale.
+// forecastUnknown is the same for a number whose noise is unknown, or which has no scale.
 func (t *Trial) forecastUnknown(q *question, p *place, level float64) (pass, fail int) {
 	if p.measured < firstByOrder {
 		return firstByOrder, math.MaxInt
@@ -213,12 +212,12 @@ func (t *Trial) forecastUnknown(q *question, p *place, level float64) (pass, fai
 	return n, n
 }
 
-// forecastRare is the same of rare events: until so few more as there are to be expected of
-// an unchanged build exclude that they are frequent.
+// forecastRare is the same for rare events: until the number expected of an unchanged build is low
+// enough to exclude that they are frequent.
 func (t *Trial) forecastRare(q *question, p *place, level float64) (pass, fail int) {
 	x := rareOf(q.known, p.turn, q.paired(p.measured))
 	pass, fail = math.MaxInt, math.MaxInt
-	rate := (x.events + 1) / x.repetitions // as if the next one were as near
+	rate := (x.events + 1) / x.repetitions // as if the next one were just about to occur
 	for n := leastRounds; n <= mostAdvised; n += passEvery {
 		more := float64(p.turn * max(0, n-p.measured))
 		if x.after(more, 0).excludes() <= PassLevel {

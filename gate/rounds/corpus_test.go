@@ -16,9 +16,9 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// What docs/design/gate.md says of turns on real phones: how much device time rounds take to the same
-// precision, as a share of what they take with one repetition a turn, where a set-up takes 35 s
-// and a repetition 15 s. Rounds are all neighbouring turns of a series, in its own order.
+// The numbers of docs/design/gate.md on turns of real phones: how much device time rounds take to reach
+// the same precision, as a share of the time with one repetition per turn, where a set-up takes 35
+// s and a repetition 15 s. Rounds are all neighbouring turns of a series, in its own order.
 func TestTurnsOnRealPhones(t *testing.T) {
 	corpus := filepath.Dir(corpustest.Path(t, "dataset"))
 	_, all, err := published.Energy(corpus)
@@ -29,14 +29,14 @@ func TestTurnsOnRealPhones(t *testing.T) {
 	if err = errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	lasts := gate.Lasts{SetUp: 35.0 / 60, Repetition: 15.0 / 60}
+	lasts := gate.RoundDurations{SetUp: 35.0 / 60, Repetition: 15.0 / 60}
 	var chosen, three []float64
 	for _, s := range append(all, macro...) {
 		logs := make([]float64, len(s.Values))
 		for i, v := range s.Values {
 			logs[i] = math.Log(v)
 		}
-		r := min(max(stat.Autocorrelation(slices.Collect(slices.Chunk(logs, 5))), 0), mostWander)
+		r := min(max(stat.Autocorrelation(slices.Collect(slices.Chunk(logs, 5))), 0), mostAutocorrelation)
 		turn := 1
 		for k := 2; k <= mostRepetitions; k++ {
 			if lasts.Round(k)*longer(k, r) < lasts.Round(turn)*longer(turn, r) {
@@ -63,7 +63,7 @@ func TestTurnsOnRealPhones(t *testing.T) {
 	}
 }
 
-// betweenTurns is the mean square of the differences between neighbouring turns.
+// betweenTurns returns the mean square of the differences between neighbouring turns.
 func betweenTurns(values []float64, turn int) (mean float64) {
 	n := len(values) - 2*turn + 1
 	for i := range n {

@@ -12,9 +12,9 @@ type earlier struct {
 	turn       int
 }
 
-// Resume begins a place with rounds of the same two builds that were measured before, by
-// another job or at night: the runs of both builds, part by part. What a turn had there it has
-// here. Parts of which one build's run is missing or not whole count as far as both go.
+// Resume begins a place with rounds of the same two builds that another job, or a nightly one,
+// measured: the runs of both builds, part by part. Turns keep the number of repetitions that they
+// had there. Parts of which one build's run is missing or incomplete count as far as both go.
 func (t *Trial) Resume(at int, bases, heads []run.Run) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,7 +35,7 @@ func (t *Trial) Resume(at int, bases, heads []run.Run) {
 	t.add(p, none, none, nil, nil)
 }
 
-// with are the runs with what was measured before them.
+// with returns the runs including those measured before.
 func (e *earlier) with(base, head run.Run) (run.Run, run.Run) {
 	base.Iterations = slices.Concat(e.base, base.Iterations)
 	head.Iterations = slices.Concat(e.head, head.Iterations)
@@ -43,7 +43,7 @@ func (e *earlier) with(base, head run.Run) (run.Run, run.Run) {
 	return base, head
 }
 
-// Before counts the rounds of a place that were measured before.
+// Before returns the number of rounds of a place that were measured before.
 func (t *Trial) Before(at int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *Trial) Before(at int) int {
 	return 0
 }
 
-// rounds counts them; there are none in nil.
+// rounds returns their number; 0 for nil.
 func (e *earlier) rounds() int {
 	if e == nil {
 		return 0

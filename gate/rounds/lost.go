@@ -11,14 +11,13 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// mostTold bounds what is listed of what is missing.
-const mostTold = 3
+// mostListed limits the list of missing metrics.
+const mostListed = 3
 
-// fewer says of which events the head build drew less than half of the base build's
-// frames, where they are not judged: what is said of the frames that are left is no
-// verdict on the others. It is "" where there is no such event. bases and heads are the
-// iterations side by side.
-func (t *Trial) fewer(bases, heads []run.Cells) string {
+// fewerFrames names the events of which the head build drew less than half of the base build's
+// frames, where frames are not judged: a result on the frames that are left is no verdict on the
+// others. It is "" where there is no such event. bases and heads are the paired iterations.
+func (t *Trial) fewerFrames(bases, heads []run.Cells) string {
 	base, head := map[run.Cell][]float64{}, map[run.Cell][]float64{}
 	var cells []run.Cell
 	for i, b := range bases {
@@ -29,12 +28,12 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 			if base[cell] == nil {
 				cells = append(cells, cell)
 			}
-			y, _ := heads[i].Get(cell) // none is none
+			y, _ := heads[i].Get(cell) // a missing value counts as zero
 			base[cell], head[cell] = append(base[cell], x), append(head[cell], y)
 		}
 	}
 	slices.SortFunc(cells, func(a, b run.Cell) int { return strings.Compare(a.Event, b.Event) })
-	var told []string
+	var listed []string
 	for _, cell := range cells {
 		m, _ := t.catalogue.Lookup(cell.Metric)
 		was, is := stat.Median(base[cell]), stat.Median(head[cell])
@@ -45,12 +44,12 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 		if cell.Event != "" {
 			text += " (after " + cell.Event + ")"
 		}
-		told = append(told, text)
+		listed = append(listed, text)
 	}
-	if len(told) == 0 {
+	if len(listed) == 0 {
 		return ""
 	}
-	return "the head build drew " + gate.FewerThanHalf + " base build's frames: " + prose.Few(told, mostTold)
+	return "the head build drew " + gate.FewerThanHalf + " base build's frames: " + prose.Few(listed, mostListed)
 }
 
 // lacks reports whether a round of the head build lacks a number that the base build's has.
@@ -65,10 +64,9 @@ func lacks(bases, heads []run.Cells) bool {
 	return false
 }
 
-// gone says which of the numbers that the policy judges most rounds of the base build have
-// and most of the head's have not: what was not measured is not excluded to be worse. It
-// is "" where there is none.
-func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
+// missing names the judged numbers that most rounds of the base build have and most of the head's
+// lack: a worsening of an unmeasured number is not excluded. It is "" where there is none.
+func (t *Trial) missing(base run.Run, bases, heads []run.Cells) string {
 	if !lacks(bases, heads) {
 		return ""
 	}
@@ -82,7 +80,7 @@ func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
 		}
 		return 2*n > len(of)
 	}
-	var told []string
+	var listed []string
 	for cell := range summary.Cells.All() {
 		if !t.policy.Judged(cell, summary, t.catalogue) || !mostHave(cell, bases) || mostHave(cell, heads) {
 			continue
@@ -92,10 +90,10 @@ func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
 		if cell.Event != "" {
 			name += " after " + cell.Event
 		}
-		told = append(told, name)
+		listed = append(listed, name)
 	}
-	if len(told) == 0 {
+	if len(listed) == 0 {
 		return ""
 	}
-	return "measured of the base build and not of the head build: " + prose.Few(told, mostTold)
+	return "measured of the base build and not of the head build: " + prose.Few(listed, mostListed)
 }

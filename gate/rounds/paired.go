@@ -9,25 +9,25 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Paired is a metric in rounds of two builds: the values of both, side by side.
+// Paired is a metric in rounds of two builds, with the values of both in pairs.
 //
-// It is tested by Wilcoxon's signed ranks: under chance alone the difference within a
-// round is as likely to have one sign as the other, whatever the device's scale, and
-// frame times have heavy tails that must not decide.
+// It is tested by Wilcoxon's signed ranks: by chance alone the difference within a round is as
+// likely to have one sign as the other, whatever the device's scale, and frame times have heavy
+// tails that must not decide.
 type Paired struct {
-	Base, Head             float64 // the middle of each build's values, in the metric's unit
+	Base, Head             float64 // the median of each build's values, in the metric's unit
 	metric                 metric.Metric
 	scale                  metric.Scale // of the differences
 	differences            []float64
-	middle                 float64     // of them: the median of the means of all pairs (Hodges and Lehmann 1963)
-	known                  *gate.Known // nil: nothing is known beside the values
+	middle                 float64     // the median of the means of all pairs of differences (Hodges and Lehmann 1963)
+	known                  *gate.Prior // nil: nothing is known except the values
 	baseEvents, headEvents float64
-	turn                   int   // repetitions that a value is the middle of
-	rare                   *rare // of a count of rare events, of which something is known
+	turn                   int   // repetitions behind a value
+	rare                   *rare // for a count of rare events with a prior
 }
 
-// PairedOf is that of a metric's values of the base and the head build, of which those
-// at one place are of one round.
+// PairedOf returns the pairs of a metric's values of the base and the head build; those at the same
+// index are of one round.
 func PairedOf(m metric.Metric, base, head []float64) Paired {
 	p := Paired{metric: m, Base: Centre(base, m.Mean), Head: Centre(head, m.Mean)}
 	if len(base) == 0 {
@@ -42,7 +42,7 @@ func PairedOf(m metric.Metric, base, head []float64) Paired {
 	return p
 }
 
-// Centre is the median, or the mean of what is rare; 0 of no values.
+// Centre returns the median, or the mean for rare events; 0 for no values.
 func Centre(values []float64, mean bool) float64 {
 	if len(values) == 0 {
 		return 0
@@ -57,10 +57,10 @@ func Centre(values []float64, mean bool) float64 {
 	return sum
 }
 
-// Test is the rank test of the head above the base.
+// Test returns the rank test of the head above the base.
 func (p Paired) Test() stat.RankTest { return stat.SignedRank(p.differences) }
 
-// Worse is the chance that builds which are alike come out as far for the worse.
+// Worse returns the chance that identical builds come out as far for the worse.
 func (p Paired) Worse() float64 {
 	if p.rare != nil && !p.rare.alone {
 		return p.rare.worse()
@@ -75,8 +75,8 @@ func (p Paired) worseSide(t stat.RankTest) float64 {
 	return t.Greater
 }
 
-// Excludes is the chance that a head which is worse by the effect looks as good as this:
-// where it is small, such a worsening is excluded.
+// Excludes returns the chance that a head which is worse by the effect looks as good as this: where
+// it is small, such a worsening is excluded.
 func (p Paired) Excludes(effect float64) float64 {
 	switch {
 	case len(p.differences) == 0:
@@ -100,17 +100,17 @@ func (p Paired) Excludes(effect float64) float64 {
 	return t.Less
 }
 
-// rounding is the share of a number that is none.
+// rounding is the relative size below which a difference counts as zero.
 const rounding = 1e-9
 
-// fewCounts is the least worsening of a count, a repetition, that is asked for: of what
-// never happened there is no share, and ten repetitions without any exclude it.
+// fewCounts is the least worsening of a count, per repetition, that has to be excluded: zero has no
+// share, and ten repetitions without any exclude it.
 const fewCounts = 0.5
 
 func (p Paired) margin(effect float64) float64 { return Margin(p.metric, p.Base, effect, p.scale) }
 
-// Margin is a worsening by the effect of what the base has, on the scale of differences: a share of the base, points of a ratio, and never less than
-// means anything.
+// Margin returns a worsening of the base by the effect, on the scale of differences: a share of the
+// base, points of a ratio, and never less than the metric resolves.
 func Margin(m metric.Metric, base, effect float64, scale metric.Scale) float64 {
 	sign := 1.0
 	if m.Direction == metric.HigherIsBetter {
@@ -136,9 +136,9 @@ func Margin(m metric.Metric, base, effect float64, scale metric.Scale) float64 {
 	return sign * rounding
 }
 
-// Below reports whether the estimate lies below what would fail, as a share of the way
-// to the effect: what is worse by as much is not excluded, however sure it is that it
-// is worse by no more.
+// Below reports whether the estimate lies below what would fail, as a share of the way to the
+// effect: a build that is worse by that much is not excluded, however sure it is that it is no
+// worse.
 func (p Paired) Below(effect, minChange float64) bool {
 	switch {
 	case len(p.differences) == 0:
@@ -152,21 +152,20 @@ func (p Paired) Below(effect, minChange float64) bool {
 // IsBelow reports whether a share of the way to the effect lies below what would fail.
 func IsBelow(way, effect, minChange float64) bool { return way < max(minChange, effect/2)/effect }
 
-// estimate is how far the head lies above the base, on the scale of the differences.
+// estimate returns how far the head lies above the base, on the scale of the differences.
 func (p Paired) estimate() float64 {
-	if p.metric.Mean { // of rare things: the middle shift is none
+	if p.metric.Mean { // for rare events: the middle shift is zero
 		return p.Head - p.Base
 	}
 	return p.middle
 }
 
-// Ends are the one-sided levels of an interval's ends: of the one towards the better, which
-// lies on the worse side of none where the head fails, and of the one towards the worse,
-// which lies short of what is excluded.
+// Ends are the one-sided levels of an interval's ends: the better end lies on the worse side of
+// zero where the head fails, and the worse end lies short of what is excluded.
 type Ends struct{ Better, Worse float64 }
 
-// interval is what the test leaves at these levels, on the scale of the differences;
-// infinite where there is too little for an end.
+// interval returns the interval at these levels, on the scale of the differences; an end is
+// infinite where there are too few values for it.
 func (p Paired) interval(at Ends) (low, high float64) {
 	if p.metric.Mean || len(p.differences) == 0 {
 		return math.Inf(-1), math.Inf(1)
@@ -176,7 +175,7 @@ func (p Paired) interval(at Ends) (low, high float64) {
 		below, above = above, below
 	}
 	low, high = stat.PairedShift(p.differences, 2*below).Low, stat.PairedShift(p.differences, 2*above).High
-	if p.known != nil { // that end which a pass rests on is told as the pass is decided
+	if p.known != nil { // the end that a pass is based on is computed as the pass is decided
 		if p.metric.Direction == metric.HigherIsBetter {
 			low = p.reach(at.Worse)
 		} else {
@@ -186,8 +185,8 @@ func (p Paired) interval(at Ends) (low, high float64) {
 	return low, high
 }
 
-// Worsening is how much worse the head is, as gate.Worsening tells it; 0 where that
-// means nothing.
+// Worsening returns how much worse the head is, as gate.Worsening; 0 where that is below the
+// resolution.
 func (p Paired) Worsening() float64 {
 	if len(p.differences) == 0 {
 		return 0
@@ -199,10 +198,10 @@ func (p Paired) Worsening() float64 {
 	return gate.Worsening(p.metric, p.Base, shift, share)
 }
 
-// Tell is what is told of the rounds: the shift in the metric's unit and as a share of
-// the base, with its interval.
-func (p Paired) Tell(at Ends) gate.RoundsOf {
-	out := gate.RoundsOf{Rounds: len(p.differences), Base: gate.Finite(p.Base), Head: gate.Finite(p.Head)}
+// Result returns the result of the rounds: the shift in the metric's unit and as a share of the
+// base, with its interval.
+func (p Paired) Result(at Ends) gate.RoundsComparison {
+	out := gate.RoundsComparison{Rounds: len(p.differences), Base: gate.Finite(p.Base), Head: gate.Finite(p.Head)}
 	if out.Rounds == 0 {
 		return out
 	}

@@ -22,9 +22,9 @@ func times(base []float64, by float64) []float64 {
 	return out
 }
 
-// With all signs alike there is one order of 2ⁿ; with the smallest difference the other
-// way there are two as far or farther.
-func TestTheChanceOfRounds(t *testing.T) {
+// With all signs equal there is one order of 2ⁿ; with the smallest difference the other way there
+// are two as far or farther.
+func TestPairedWorse(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
 	base := []float64{10, 10, 10, 10, 10}
@@ -47,7 +47,7 @@ func TestTheChanceOfRounds(t *testing.T) {
 }
 
 // A build that is worse by the effect would have half of its differences beyond it.
-func TestWhatIsExcluded(t *testing.T) {
+func TestPairedExcludes(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	cpu, _ := metric.Default().Lookup("cpu.time_ms")
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
@@ -105,15 +105,15 @@ func TestWhatIsExcluded(t *testing.T) {
 	} {
 		about(t, name, PairedOf(c.m, all(c.base), all(c.head)).Excludes(0.1), c.want)
 	}
-	// One of four is as far on the other side as none other: two of 16 orders lie as low.
+	// One of four is farther on the other side than all others: two of 16 orders lie as low.
 	about(t, "one of four beyond", PairedOf(ms, all(10), []float64{10, 10, 10.1, 11.5}).Excludes(0.1), 2.0/16)
-	// A ninth above in each, but for rounding: as good as nothing is known of three of them.
+	// A ninth above in each, except for rounding: three of them show almost nothing.
 	noise := PairedOf(ms, []float64{9.7, 10.3, 11.1, 7}, []float64{9.7 * 1.1, 10.3 * 1.1, 11.1 * 1.1, 7})
 	about(t, "differences that are the effect itself", noise.Excludes(0.1), 1.0/2)
 	about(t, "of nothing at all", PairedOf(ms, nil, nil).Excludes(0.1), 1)
 }
 
-func TestHowMuchWorseRoundsAre(t *testing.T) {
+func TestPairedWorsening(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
 	p95, _ := metric.Default().Lookup("frames.duration_ms.p95")
@@ -139,9 +139,9 @@ func TestHowMuchWorseRoundsAre(t *testing.T) {
 	}
 }
 
-// What is worse by half of the effect or by the least change is not excluded, however
-// sure it is that it is worse by no more.
-func TestWhatWouldFailIsNotExcluded(t *testing.T) {
+// A number that is worse by half of the effect or by the least change is not excluded, however sure
+// it is that it is no worse.
+func TestPairedBelow(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	hits := metric.Metric{Name: "cache.hits", Ratio: true, Direction: metric.HigherIsBetter}
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
@@ -175,15 +175,15 @@ func TestWhatWouldFailIsNotExcluded(t *testing.T) {
 	}
 }
 
-// Of five rounds the largest and the smallest difference are the ends at 1/32 each; of 1
-// in 33 there are none.
-func TestWhatIsToldOfRounds(t *testing.T) {
+// Of five rounds the largest and the smallest difference are the ends at 1/32 each; at 1 in 33
+// there are none.
+func TestPairedResult(t *testing.T) {
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	anrs, _ := metric.Default().Lookup("anr.count")
 	at := Ends{Better: 1.0 / 32, Worse: 1.0 / 32}
 	slower := PairedOf(ms, []float64{10, 10, 10, 10, 10}, []float64{11, 11.5, 12, 12.5, 13})
-	got := slower.Tell(at)
+	got := slower.Result(at)
 	if got.Rounds != 5 {
 		t.Errorf("%d rounds", got.Rounds)
 	}
@@ -194,11 +194,11 @@ func TestWhatIsToldOfRounds(t *testing.T) {
 	about(t, "high", *got.ChangeHigh, 0.3)
 	about(t, "low in ms", *got.ShiftLow, 1)
 	about(t, "high in ms", *got.ShiftHigh, 3)
-	if x := slower.Tell(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow != nil || x.ChangeLow != nil || x.ShiftHigh == nil {
+	if x := slower.Result(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow != nil || x.ChangeLow != nil || x.ShiftHigh == nil {
 		t.Errorf("of times %v to %v", x.ShiftLow, x.ShiftHigh)
 	}
 	rough := PairedOf(smooth, []float64{0.9, 0.9, 0.9, 0.9, 0.9}, []float64{0.8, 0.8, 0.79, 0.78, 0.77})
-	if x := rough.Tell(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow == nil || x.ShiftHigh != nil {
+	if x := rough.Result(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow == nil || x.ShiftHigh != nil {
 		t.Errorf("of what should be more %v to %v", x.ShiftLow, x.ShiftHigh)
 	}
 	if slower.better(at) || rough.better(at) || !PairedOf(ms, []float64{11, 11.5, 12, 12.5, 13}, []float64{10, 10, 10, 10, 10}).better(at) ||
@@ -208,24 +208,24 @@ func TestWhatIsToldOfRounds(t *testing.T) {
 	if PairedOf(ms, []float64{11, 11.5, 12, 12.5, 10}, []float64{10, 10, 10, 10, 10.5}).better(at) {
 		t.Error("an interval about nothing is no improvement")
 	}
-	if x := PairedOf(anrs, []float64{0, 0, 0, 0, 1}, []float64{1, 1, 1, 1, 1}).Tell(at); x.ShiftLow != nil || x.ShiftHigh != nil || math.Abs(x.Shift-0.8) > 1e-9 {
+	if x := PairedOf(anrs, []float64{0, 0, 0, 0, 1}, []float64{1, 1, 1, 1, 1}).Result(at); x.ShiftLow != nil || x.ShiftHigh != nil || math.Abs(x.Shift-0.8) > 1e-9 {
 		t.Errorf("of ANRs %+v", x)
 	}
-	if x := PairedOf(ms, nil, nil).Tell(at); x.Rounds != 0 || x.ShiftLow != nil || x.Shift != 0 {
+	if x := PairedOf(ms, nil, nil).Result(at); x.Rounds != 0 || x.ShiftLow != nil || x.Shift != 0 {
 		t.Errorf("of nothing %+v", x)
 	}
 }
 
-// Work that is counted in the hundreds is judged by its share, as a time is: 44 layouts
-// that are inflated where there were 40 are a tenth more, log(44/40) in each round, and
-// all of eight rounds are alike by one chance in 2⁸.
+// Work that is counted in the hundreds is judged by its share, as a time is: 44 inflated layouts
+// where there were 40 are a tenth more, log(44/40) in each round, and all of eight rounds are equal
+// with a chance of 2⁻⁸.
 func TestCountedWorkInRounds(t *testing.T) {
 	inflations, _ := metric.Default().Lookup("work.inflations")
 	base := []float64{40, 40, 40, 40, 40, 40, 40, 40}
 	p := PairedOf(inflations, base, times(base, 1.1))
 	about(t, "the chance", p.Worse(), 1.0/256)
 	about(t, "the worsening", p.Worsening(), 0.1)
-	said := p.Tell(Ends{Better: 0.005, Worse: 0.005})
+	said := p.Result(Ends{Better: 0.005, Worse: 0.005})
 	about(t, "the shift", said.Shift, 4)
 	about(t, "the change", said.Change, 0.1)
 }

@@ -10,27 +10,27 @@ import (
 
 // Plan is when to look at the rounds, and what settles a question at each look.
 type Plan struct {
-	Most  int // rounds, with those before
+	Most  int // rounds, including earlier ones
 	Looks []Look
 }
 
 // Look is one look at the rounds so far.
 type Look struct {
 	Rounds int
-	// Fail is the one-sided chance at which one question fails, before the correction
-	// for their number; 0 at a look at which none does. Over all looks it sums up to the
-	// policy's false alarms, which are kept whatever one look has to do with another.
+	// Fail is the one-sided chance at which one question fails, before the correction for their
+	// number; 0 at a look at which none can. Over all looks it sums to the policy's false alarms,
+	// which are kept however the looks depend on each other.
 	Fail float64
-	// Pass is the chance at which a worsening by the policy's MinEffect is excluded. It
-	// costs no false alarms, so that it may be looked at more often.
+	// Pass is the chance at which a worsening by the policy's MinEffect is excluded. It costs no
+	// false alarms, so that there may be more such looks.
 	Pass float64
 }
 
-// firstShare is what the first part of rounds may spend of the false alarms.
+// firstShare is the share of the false alarms that the first part of rounds may spend.
 const firstShare = 0.9
 
-// shareOf is what the next part may spend after so many: 0.9, then half of what is left,
-// and half of that.
+// shareOf returns what the next part may spend after so many: 0.9, then half of the rest, and so
+// on.
 func shareOf(parts int) float64 {
 	if parts <= 0 {
 		return firstShare
@@ -38,10 +38,10 @@ func shareOf(parts int) float64 {
 	return (1 - firstShare) * math.Pow(0.5, float64(parts))
 }
 
-// spending are the shares of the false alarms at the looks at which a question may fail,
-// where there are rounds enough for all. Most is kept for the last: of what is worse by
-// little or wavers much more is found so, for one or two rounds more where it is worse by
-// much, and for none where nothing is.
+// spending are the shares of the false alarms at the looks at which a question may fail, where
+// there are enough rounds for all. Most is kept for the last: that detects small or noisy
+// worsenings, at the cost of one or two more rounds for large ones, and of none where nothing
+// changed.
 var spending = []float64{0.1, 0.1, 0.2, 0.6}
 
 const (
@@ -50,29 +50,30 @@ const (
 	// (TestRates).
 	PassLevel = 0.005
 	passEvery = 2
-	// leastRounds are those at which a worsening can be excluded by what is known of the noise.
+	// leastRounds is the least number of rounds with which a worsening can be excluded using the
+	// known noise.
 	leastRounds = 2
 )
 
-// PlanOf is the plan for that many rounds at most and that many questions, over all
-// devices and scenarios together. Looks at which a question can fail lie as evenly as
-// they can between the first at which one could and the last, by their ratio. It is an error
-// where so few rounds can't prove anything at the policy's false alarms.
+// PlanOf returns the plan for that many rounds at most and that many questions, over all devices
+// and scenarios together. Looks at which a question can fail are spaced evenly, by their ratio,
+// between the first possible one and the last. It returns an error where so few rounds can't prove
+// anything at the policy's false alarms.
 func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
 	return planOf(p, 1, most, questions)
 }
 
-// PlanAfter is the plan of one part of rounds that later ones may go on with, where there were
-// so many parts before, of at most so many rounds at a place. Each part spends a share of the
-// false alarms that no later one has (see shareOf), so that they are kept however often rounds
-// are gone on with.
+// PlanAfter returns the plan of one part of rounds that later parts may continue, after so many
+// earlier parts, with at most so many rounds at a place. Each part spends a share of the false
+// alarms that no later one has (see shareOf), so that they are kept however often rounds are
+// continued.
 func PlanAfter(p gate.Policy, parts, before, most, questions int) (Plan, error) {
 	return planOf(p, shareOf(parts), most+before, questions)
 }
 
-// PlanWithin is PlanAfter where there is time for no more than so many rounds at any place. A
-// plan by which a question could fail only after them would fail none: it is then made for these
-// rounds alone, if so few can prove anything.
+// PlanWithin is PlanAfter where there is time for only so many rounds at any place. A plan by which
+// a question could only fail after them would fail none: it is then made for these rounds alone, if
+// so few can prove anything.
 func PlanWithin(p gate.Policy, parts, before, most, fit, questions int) (Plan, error) {
 	plan, err := PlanAfter(p, parts, before, most, questions)
 	if err != nil || plan.firstFail() <= before+fit {
@@ -84,7 +85,7 @@ func PlanWithin(p gate.Policy, parts, before, most, fit, questions int) (Plan, e
 	return plan, nil
 }
 
-// firstFail is the first look at which a question can fail.
+// firstFail returns the first look at which a question can fail.
 func (p Plan) firstFail() int {
 	for _, look := range p.Looks {
 		if look.Fail > 0 {
@@ -94,7 +95,7 @@ func (p Plan) firstFail() int {
 	return p.Most
 }
 
-// planOf is the plan that may spend a share of the policy's false alarms.
+// planOf returns the plan that may spend a share of the policy's false alarms.
 func planOf(p gate.Policy, share float64, most, questions int) (Plan, error) {
 	alpha := WithDefaults(p).Alpha * share
 	questions = max(1, questions)
@@ -115,9 +116,9 @@ func planOf(p gate.Policy, share float64, most, questions int) (Plan, error) {
 	return plan, nil
 }
 
-// failsAt are the looks at which a question may fail, by their rounds, and the share of
-// the level that each spends. At the first of several not only the one most extreme
-// order of signs is enough.
+// failsAt returns the looks at which a question may fail, by their rounds, and the share of the
+// level that each spends. At the first of several, more than the single most extreme order of signs
+// is enough.
 func failsAt(level float64, most int) map[int]float64 {
 	for shares := spending; len(shares) > 1; shares = shares[1:] {
 		whole := 0.0
@@ -139,15 +140,15 @@ func failsAt(level float64, most int) map[int]float64 {
 	return map[int]float64{most: 1}
 }
 
-// provable is the least number of rounds that can prove anything at a level: with all
-// signs alike, the chance of which is one in 2ⁿ.
+// provable returns the least number of rounds that can prove anything at a level: with all signs
+// equal, whose chance is one in 2ⁿ.
 func provable(level float64) int { return int(math.Ceil(-math.Log2(level))) }
 
-// even is n, or the next even number: there are as many rounds before it as not.
+// even returns n or the next even number: the builds come first equally often.
 func even(n int) int { return n + n%2 }
 
-// until are the looks at what was measured. Where no more will be, whatever it showed,
-// there is one at the end that may spend what later looks would have.
+// until returns the looks at the measured rounds. Where no more will be measured, the last look may
+// spend what later looks would have.
 func (p Plan) until(measured int, ended bool) []Look {
 	var out []Look
 	unspent := 0.0
@@ -168,9 +169,9 @@ func (p Plan) until(measured int, ended bool) []Look {
 	return append(out, Look{Rounds: measured, Fail: unspent, Pass: PassLevel})
 }
 
-// ends are the levels of an interval after so many rounds: those of the two decisions,
-// so that it accounts for the looks. looks are those that there were (until), of which
-// the last may have spent more than was planned.
+// ends returns the levels of an interval after so many rounds: those of the two decisions, so that
+// it accounts for the looks. looks are those made (see until), of which the last may have spent
+// more than planned.
 func (p Plan) ends(rounds int, looks []Look) Ends {
 	at := Ends{}
 	for _, look := range p.Looks {

@@ -16,12 +16,12 @@ func strictly(t *testing.T) gate.Policy {
 	return p
 }
 
-// At 1 % a tenth is 0.001, which needs 10 rounds with all signs alike (1/1024), and 11
-// for more than that one order: 12 is the first look. The others lie by 40/12 = 3.33:
-// 12·1.49 = 17.9, 12·2.23 = 26.8. Of ten questions a tenth is 0.0001: 14 rounds, 15, 16;
-// 16·1.36 = 21.7, 16·1.84 = 29.5. To 60 by 5: 12·1.71 = 20.5, 21 and even;
-// 12·2.92 = 35.1. Of few rounds there are fewer looks, and they share all.
-func TestWhenAQuestionMayFail(t *testing.T) {
+// At 1 % a tenth is 0.001, which needs 10 rounds with all signs equal (1/1024), and 11 for more
+// than that one order: 12 is the first look. The others lie by 40/12 = 3.33: 12·1.49 = 17.9,
+// 12·2.23 = 26.8. With ten questions a tenth is 0.0001: 14 rounds, 15, 16; 16·1.36 = 21.7, 16·1.84
+// = 29.5. To 60 by 5: 12·1.71 = 20.5, 21 and even; 12·2.92 = 35.1. With few rounds there are fewer
+// looks, which share everything.
+func TestPlanOf(t *testing.T) {
 	p := strictly(t)
 	for _, c := range []struct {
 		most, questions int
@@ -57,12 +57,12 @@ func TestWhenAQuestionMayFail(t *testing.T) {
 	}
 }
 
-// Nine tenths of 1 % are 0.0009 for each of ten questions, and a tenth of that needs 14 rounds
-// with all signs alike (1/16384), and 15 for more than that one order: 16 is the first look.
-// Where there is time for fewer they are planned for alone if they can prove 0.0009, as 11 can
-// (1/2048) and nine can't. A second part has a twentieth of 1 %: 0.00005 needs 15 rounds
-// (1/32768), a tenth of it 18, so that 20 is its first look; rounds that there were before count.
-func TestAPlanFitsTheTime(t *testing.T) {
+// Nine tenths of 1 % are 0.0009 for each of ten questions, and a tenth of that needs 14 rounds with
+// all signs equal (1/16384), and 15 for more than that one order: 16 is the first look. Where there
+// is time for fewer, the plan is for these alone if they can prove 0.0009, as 11 can (1/2048) and
+// nine can't. A second part has a twentieth of 1 %: 0.00005 needs 15 rounds (1/32768), a tenth of
+// it 18, so that 20 is its first look; earlier rounds count.
+func TestPlanWithin(t *testing.T) {
 	for _, c := range []struct{ parts, before, fit, want int }{
 		{0, 0, 30, 60}, {0, 0, 16, 60}, {0, 0, 15, 15}, {0, 0, 12, 12}, {0, 0, 11, 11}, {0, 0, 9, 60},
 		{1, 12, 12, 72}, {1, 12, 5, 17}, {1, 2, 9, 62},
@@ -86,8 +86,8 @@ func TestAPlanFitsTheTime(t *testing.T) {
 	}
 }
 
-// What is known of the noise can exclude a worsening from the second round on.
-func TestWhenAWorseningIsExcluded(t *testing.T) {
+// With known noise a worsening can be excluded from the second round on.
+func TestPlanPassLooks(t *testing.T) {
 	for most, want := range map[int][]int{13: {2, 4, 6, 8, 10, 12, 13}, 12: {2, 4, 6, 8, 10, 12}, 8: {2, 4, 6, 8}, 7: {2, 4, 6, 7}} {
 		plan, err := PlanOf(strictly(t), most, 1)
 		if err != nil {
@@ -111,9 +111,9 @@ func TestWhenAWorseningIsExcluded(t *testing.T) {
 	}
 }
 
-// Whatever is asked, the looks spend the false alarms and no more, lie in order, and
-// each at which a question may fail could prove something; or the error names the least
-// number of rounds that is taken.
+// Whatever the arguments, the looks spend exactly the false alarms, are in order, and each at which
+// a question may fail could prove something; or the error names the least number of rounds that is
+// accepted.
 func TestPlansKeepFalseAlarms(t *testing.T) {
 	for _, alpha := range []float64{0.001, 0.01, 0.05} {
 		for _, questions := range []int{1, 2, 10, 80, 1000} {
@@ -154,7 +154,7 @@ func TestPlansKeepFalseAlarms(t *testing.T) {
 	}
 }
 
-func TestTooFewRoundsAreRefused(t *testing.T) {
+func TestPlanOfTooFewRounds(t *testing.T) {
 	_, err := PlanOf(strictly(t), 12, 80)
 	if err == nil || err.Error() != "12 rounds at most can't keep false alarms at 1 % for 80 comparisons: want at least 13" {
 		t.Errorf("%v", err)
@@ -169,9 +169,9 @@ func TestTooFewRoundsAreRefused(t *testing.T) {
 }
 
 // The first part of rounds may spend nine tenths of the false alarms, the next a twentieth, and
-// each one after it half of that: however often rounds are gone on with, they are kept. What was
-// measured before counts among the rounds at most.
-func TestPartsShareTheFalseAlarms(t *testing.T) {
+// each one after it half of that: they are kept however often rounds are continued. Earlier rounds
+// count towards the maximum.
+func TestPlanAfter(t *testing.T) {
 	for parts, want := range []float64{0.009, 0.0005, 0.00025, 0.000125} {
 		plan, err := PlanAfter(strictly(t), parts, 12*parts, 40, 1)
 		if err != nil {
@@ -187,8 +187,8 @@ func TestPartsShareTheFalseAlarms(t *testing.T) {
 	}
 }
 
-// Where the time is spent before the last look, one at the end spends what is left.
-func TestWhatIsUnspentIsSpentAtTheEnd(t *testing.T) {
+// Where the time runs out before the last look, a final look spends what is left.
+func TestPlanUntil(t *testing.T) {
 	plan := Plan{Most: 20, Looks: []Look{{8, 0, 0.1}, {10, 0.2, 0.1}, {20, 0.3, 0.1}}}
 	for name, c := range map[string]struct {
 		measured int
@@ -220,15 +220,16 @@ func TestWhatIsUnspentIsSpentAtTheEnd(t *testing.T) {
 	}
 }
 
-// The end towards the better has the level at which a question failed last, or would first.
-func TestEndsOfAnIntervalHaveTheLevelsOfTheLooks(t *testing.T) {
+// The better end has the level of the look at which a question could last fail, or will first.
+func TestPlanEnds(t *testing.T) {
 	plan := Plan{Most: 20, Looks: []Look{{8, 0, 0.1}, {10, 0.2, 0.15}, {14, 0, 0.1}, {20, 0.3, 0.25}}}
 	for n, want := range map[int]Ends{6: {0.2, 0.1}, 8: {0.2, 0.1}, 10: {0.2, 0.15}, 14: {0.2, 0.1}, 19: {0.2, 0.1}, 20: {0.3, 0.25}} {
 		if got := plan.ends(n, plan.until(n, false)); got != want {
 			t.Errorf("after %d rounds %v, want %v", n, got, want)
 		}
 	}
-	// One that ended there spends what is left: what it fails lies beyond no change.
+	// A trial that ended there spends what is left: the interval of what it fails lies beyond no
+	// change.
 	for n, want := range map[int]Ends{6: {0.5, 0.1}, 10: {0.5, 0.15}, 14: {0.3, 0.1}, 20: {0.3, 0.25}} {
 		if got := plan.ends(n, plan.until(n, true)); got != want {
 			t.Errorf("ended after %d rounds %v, want %v", n, got, want)

@@ -14,8 +14,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// noise is that of repetitions in the order in which they are made, with a standard
-// deviation of 1.
+// noise returns n repetitions in order, with a standard deviation of 1.
 type noise func(r *rand.Rand, n int) []float64
 
 func each(draw func(*rand.Rand) float64) noise {
@@ -28,7 +27,7 @@ func each(draw func(*rand.Rand) float64) noise {
 	}
 }
 
-// hangingOn is noise of which each value takes half of the one before.
+// hangingOn returns noise of which each value takes half of the one before.
 func hangingOn(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	x := r.NormFloat64()
@@ -39,7 +38,7 @@ func hangingOn(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// warmingUp is noise on a phone that is slower by five standard deviations at first.
+// warmingUp returns noise on a phone that is slower by five standard deviations at first.
 func warmingUp(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -48,7 +47,7 @@ func warmingUp(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// interrupted is noise on a phone on which one repetition in twenty is slower by five standard
+// interrupted returns noise on a phone on which one repetition in twenty is slower by five standard
 // deviations of the rest.
 func interrupted(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
@@ -60,7 +59,7 @@ func interrupted(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// alternating is noise on a phone on which every third repetition is slower.
+// alternating returns noise on a phone on which every third repetition is slower.
 func alternating(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -82,23 +81,23 @@ var noises = map[string]noise{
 	"of few steps": each(func(r *rand.Rand) float64 { return math.Round(1.5*r.NormFloat64()) / 1.5 }),
 }
 
-// outcomes are what came of trials: shares of all, and rounds on average.
+// outcomes are the results of trials: shares of all, and rounds on average.
 type outcomes struct {
 	failed, passed, open, outside, rounds float64
 }
 
-// spent are the rounds of the default configuration.
+// spent is the number of rounds of the default configuration.
 const spent = 60
 
-// trials draws pairs of builds, the head worse by a share, whose repetitions waver by cv,
-// and which of them is first in each round.
+// trials draws pairs of builds, the head worse by a share, whose repetitions vary by cv, and the
+// order of builds in each round.
 func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) outcomes {
 	t.Helper()
-	return knowing(t, n, seed, of, cv, worse, func(*rand.Rand) gate.Known { return gate.Known{} })
+	return knowing(t, n, seed, of, cv, worse, func(*rand.Rand) gate.Prior { return gate.Prior{} })
 }
 
-// knowing does so where the history knows something of the number, drawn for each trial.
-func knowing(t *testing.T, n int, seed uint64, of noise, cv, worse float64, knows func(*rand.Rand) gate.Known) (out outcomes) {
+// knowing does so with a prior from the history, drawn for each trial.
+func knowing(t *testing.T, n int, seed uint64, of noise, cv, worse float64, knows func(*rand.Rand) gate.Prior) (out outcomes) {
 	t.Helper()
 	p := strict(t)
 	plan, err := rounds.PlanOf(p, spent, 1)
@@ -122,7 +121,7 @@ func knowing(t *testing.T, n int, seed uint64, of noise, cv, worse float64, know
 			}
 		}
 		first := open(1)
-		first.Runs[0].Comparisons[0].Known = knows(r)
+		first.Runs[0].Comparisons[0].Prior = knows(r)
 		trial := rounds.New(p, metric.Default(), first, plan)
 		trial.Add(0, gatetest.Rounds("b", spent, func(i int) map[string]float64 { return map[string]float64{ms: base[i]} }),
 			gatetest.Rounds("h", spent, func(i int) map[string]float64 { return map[string]float64{ms: head[i] * (1 + worse)} }))
@@ -145,13 +144,14 @@ func knowing(t *testing.T, n int, seed uint64, of noise, cv, worse float64, know
 	return out
 }
 
-// within is the share of n trials that one in a thousand exceeds where the rate is p.
+// within returns the share of n trials that is exceeded with a chance of one in a thousand where
+// the rate is p.
 func within(n int, p float64) float64 {
 	return p + distuv.UnitNormal.Quantile(0.999)*math.Sqrt(p*(1-p)/float64(n))
 }
 
-// draws is how many of n draws are made: all of them where the evaluation is asked for
-// in full, half with APKGATE_FULL.
+// draws returns how many of n draws are made: all of them in the full evaluation, half with
+// APKGATE_FULL.
 func draws(n int) int {
 	switch {
 	case os.Getenv("APKGATE_EVALUATION") == "full":
@@ -162,8 +162,8 @@ func draws(n int) int {
 	return n / 4
 }
 
-// Whatever the noise is and does over time, of builds that did not change at most one in
-// a hundred fails, and of those that are worse by min-effect at most three are passed.
+// Whatever the noise, at most one in a hundred unchanged builds fails, and at most three of those
+// that are worse by min-effect pass.
 func TestRates(t *testing.T) {
 	n := draws(500)
 	for name, of := range noises {
@@ -183,12 +183,11 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// So it is where the history knows the noise, as well as twenty degrees of freedom tell, and
-// how the new run compares with what was expected. Of noise with heavy tails, or with a wild
-// repetition now and then, that is less than of normal noise, and up to 4.5 in a hundred are
-// passed. Where every third repetition is slower that noise is no matter of chance, and up to
-// eleven are.
-func TestRatesOfWhatIsKnown(t *testing.T) {
+// The same holds where the history knows the noise with twenty degrees of freedom, and how the new
+// run compares with the expected value. With heavy tails, or a wild repetition now and then, up to
+// 4.5 in a hundred pass. Where every third repetition is slower the noise is not random, and up to
+// eleven pass.
+func TestRatesWithPrior(t *testing.T) {
 	n := draws(300)
 	for name, of := range noises {
 		missed := 0.03
@@ -200,10 +199,10 @@ func TestRatesOfWhatIsKnown(t *testing.T) {
 		}
 		for _, cv := range []float64{0.06, 0.12} {
 			for _, sd := range []float64{0, 0.05} {
-				knows := func(worse float64) func(*rand.Rand) gate.Known {
-					return func(r *rand.Rand) gate.Known {
+				knows := func(worse float64) func(*rand.Rand) gate.Prior {
+					return func(r *rand.Rand) gate.Prior {
 						chi := distuv.ChiSquared{K: 20, Src: r}.Rand()
-						return gate.Known{Repetition: cv * math.Sqrt(chi/20), DF: 20, Beyond: math.Log1p(worse) + sd*r.NormFloat64(), SD: sd}
+						return gate.Prior{Repetition: cv * math.Sqrt(chi/20), DF: 20, Beyond: math.Log1p(worse) + sd*r.NormFloat64(), SD: sd}
 					}
 				}
 				same, worse := knowing(t, n, 5, of, cv, 0, knows(0)), knowing(t, n, 6, of, cv, 0.1, knows(0.1))
@@ -218,7 +217,7 @@ func TestRatesOfWhatIsKnown(t *testing.T) {
 	}
 }
 
-// What is found of 10 %, and what an unchanged build costs, by how much repetitions waver.
+// How often 10 % is detected, and what an unchanged build costs, by how much repetitions vary.
 func TestPower(t *testing.T) {
 	n := draws(500)
 	for cv, want := range map[float64]outcomes{

@@ -1,10 +1,9 @@
-// Package rounds settles what the history left open: the head build beside the base
-// build, in turns in one session, in as few rounds as it takes.
+// Package rounds settles what the history left undecided: it compares the head build with the base
+// build, in turns in one session, in as few rounds as possible.
 //
-// It takes a stand: only what was measured side by side fails a build by its noise, and
-// a budget that can't keep the policy's false alarms is refused before anything is
-// measured. It says until which round to measure, and measures nothing itself; which
-// comparisons are open is for the history to say.
+// Noise-prone numbers fail a build only by paired measurements, and a budget that can't keep the
+// policy's false alarms is rejected before anything is measured. The package decides until which
+// round to measure, and measures nothing itself; the history decides which comparisons are open.
 //
 // The reasons are in docs/design/gate.md#rounds.
 package rounds
@@ -20,14 +19,13 @@ import (
 
 // Question is one comparison that the history left open.
 type Question struct {
-	Place int // of its run in the verdict's Runs
+	Place int // index in the verdict's Runs
 	Cell  run.Cell
 }
 
-// Questions are those that rounds can settle, in the order of the verdict. A broken
-// budget is no question, nor is a rare event that the history calls a regression: that a few
-// more repetitions have none explains nothing away. Nor is anything of a run that is not
-// whole.
+// Questions returns the comparisons that rounds can settle, in the order of the verdict. A broken
+// budget is no question, nor is a rare event that the history calls a regression, as a few more
+// repetitions without any do not explain it away, nor any number of an incomplete run.
 func Questions(v gate.Verdict) []Question {
 	var out []Question
 	for place, r := range v.Runs {
@@ -35,7 +33,7 @@ func Questions(v gate.Verdict) []Question {
 			continue
 		}
 		for _, c := range r.Comparisons {
-			if c.Screen == gate.Open && c.Limit == nil && !(c.Direction == gate.ToRegression && c.Known.Counts.Known()) {
+			if c.Screen == gate.Open && c.Limit == nil && !(c.Direction == gate.ToRegression && c.Prior.Counts.Known()) {
 				out = append(out, Question{place, run.Cell{Event: c.Event, Metric: c.Metric}})
 			}
 		}
@@ -43,8 +41,8 @@ func Questions(v gate.Verdict) []Question {
 	return out
 }
 
-// Trial is a verdict whose open comparisons are being settled. Several places may be
-// added to at the same time.
+// Trial is a verdict whose open comparisons are being settled. Different places may be added to
+// concurrently.
 type Trial struct {
 	policy    gate.Policy
 	catalogue *metric.Catalogue
@@ -58,33 +56,33 @@ type Trial struct {
 
 // place is one run of the verdict: a device and a scenario.
 type place struct {
-	base, head run.Run
-	before     *earlier // rounds of the same builds that were measured before; nil: none
-	measured   int      // rounds
-	turn       int      // repetitions of each build in a round
-	short      float64  // minutes that it would take to settle it, where there were fewer; 0 where there were enough
-	ended      bool
-	lost       string // why the rounds are not whole, "" where they are
-	gone       string // what the base has in most rounds and the head has not, "" for nothing
-	fewer      string // of which events the head lost most frames, "" for none
-	questions  []*question
-	counted    []*question // what was counted of the app's work; it settles nothing
+	base, head  run.Run
+	before      *earlier // rounds of the same builds that were measured before; nil: none
+	measured    int      // rounds
+	turn        int      // repetitions of each build in a round
+	short       float64  // minutes needed to settle it, where there were fewer; 0 where there were enough
+	ended       bool
+	lost        string // why the rounds are incomplete, "" where they are complete
+	missing     string // what the base has in most rounds and the head lacks, "" for nothing
+	fewerFrames string // events most of whose frames the head lacks, "" for none
+	questions   []*question
+	counted     []*question // counts of the app's work, which settle nothing
 }
 
-// question is one comparison on its way.
+// question is one comparison being settled.
 type question struct {
 	cell       run.Cell
 	metric     metric.Metric
 	effect     float64 // the worsening to exclude
-	known      gate.Known
+	known      gate.Prior
 	turn       int
-	weight     float64 // its part of the false alarms, over an equal one
+	weight     float64 // its part of the false alarms, divided by an equal part
 	minChange  float64
 	base, head values
-	path       []seen // what each look showed, as far as was measured
+	path       []seen // the result of each look so far
 }
 
-// values are a cell's in rounds of one build, and the round that each is of.
+// values are a cell's values in rounds of one build, and the round of each.
 type values struct {
 	round []int
 	value []float64
@@ -94,19 +92,19 @@ func (v *values) add(round int, value float64) {
 	v.round, v.value = append(v.round, round), append(v.value, value)
 }
 
-// goOn reports whether these are the values of before, and maybe more behind them.
+// goOn reports whether these begin with the values of before.
 func (v values) goOn(before values) bool {
 	n := len(before.value)
 	return len(v.value) >= n && slices.Equal(v.round[:n], before.round) && slices.Equal(v.value[:n], before.value)
 }
 
-// before are the values of the first rounds.
+// before returns the values of the first rounds.
 func (v values) before(rounds int) []float64 {
 	n, _ := slices.BinarySearch(v.round, rounds)
 	return v.value[:n]
 }
 
-// New is the trial of a verdict's open comparisons by the plan.
+// New returns the trial of a verdict's open comparisons by the plan.
 func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) *Trial {
 	p = WithDefaults(p)
 	t := &Trial{policy: p, catalogue: catalogue, plan: plan, first: v, places: map[int]*place{}}
@@ -118,21 +116,20 @@ func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) 
 		m, _ := catalogue.Lookup(q.Cell.Metric)
 		least := p.ForCell(q.Cell).MinChange
 		t.places[q.Place].questions = append(t.places[q.Place].questions,
-			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least, c.Effect), minChange: least, known: c.Known, turn: 1})
+			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least, c.Effect), minChange: least, known: c.Prior, turn: 1})
 		t.asked++
 	}
 	t.weigh()
 	return t
 }
 
-// comparisonOf is the one that the question is of.
+// comparisonOf returns the comparison of the question.
 func comparisonOf(v gate.Verdict, q Question) gate.Comparison {
 	cs := v.Runs[q.Place].Comparisons
 	return cs[slices.IndexFunc(cs, func(c gate.Comparison) bool { return c.Event == q.Cell.Event && c.Metric == q.Cell.Metric })]
 }
 
-// WithDefaults is the policy with what rounds need of the default's, where the preset
-// has none.
+// WithDefaults returns the policy, completed with the default's values that rounds need.
 func WithDefaults(p gate.Policy) gate.Policy {
 	p = p.WithLevel()
 	if p.MinEffect <= 0 {
@@ -142,14 +139,13 @@ func WithDefaults(p gate.Policy) gate.Policy {
 	return p
 }
 
-// Add takes all rounds so far of a place: the runs of both builds, whose iterations
-// stand side by side. Called again, it takes the place of what was there. A run that
-// is not whole ends the place.
+// Add sets all rounds so far of a place: the runs of both builds, with paired iterations. Calling
+// it again replaces them. An incomplete run ends the place.
 func (t *Trial) Add(at int, base, head run.Run) {
 	t.AddCells(at, base, head, t.Cells(base), t.Cells(head))
 }
 
-// AddCells is Add with the cells of the runs' iterations, where they are known already.
+// AddCells is Add with known cells of the runs' iterations.
 func (t *Trial) AddCells(at int, base, head run.Run, bs, hs []run.Cells) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,15 +168,15 @@ func (t *Trial) add(p *place, base, head run.Run, bs, hs []run.Cells) {
 	}
 	for _, r := range []run.Run{base, head} {
 		if r.Status != run.Complete {
-			p.ended, p.lost = true, gate.NotWhole(r)
+			p.ended, p.lost = true, gate.DescribeIncomplete(r)
 		}
 	}
-	p.gone, p.fewer = t.gone(base, bs, hs), t.fewer(bs, hs)
+	p.missing, p.fewerFrames = t.missing(base, bs, hs), t.fewerFrames(bs, hs)
 	t.look(p)
 }
 
-// take takes the question's values of both builds, whose repetitions stand side by side. What
-// earlier looks showed is kept where these go on with what it was of.
+// take sets the question's values of both builds, whose repetitions are paired. Results of earlier
+// looks are kept if these continue the values they were based on.
 func (q *question) take(bs, hs []run.Cells, turn int) {
 	base, head := values{}, values{}
 	for i := range len(bs) / turn {
@@ -197,8 +193,8 @@ func (q *question) take(bs, hs []run.Cells, turn int) {
 	q.base, q.head, q.turn = base, head, turn
 }
 
-// turnOf is the question's value in the repetitions of one turn: their mean, of what is judged
-// by its logarithm the geometric one. false where one has none.
+// turnOf returns the question's value in the repetitions of one turn: their mean, for a number that
+// is judged by its logarithm the geometric one; false where one has none.
 func (q *question) turnOf(repetitions []run.Cells) (float64, bool) {
 	values := make([]float64, len(repetitions))
 	for i, cells := range repetitions {
@@ -219,7 +215,7 @@ func (q *question) turnOf(repetitions []run.Cells) (float64, bool) {
 	return q.metric.Back(scale, mean), true
 }
 
-// Cells are those of each of a run's iterations.
+// Cells returns the cells of each of a run's iterations.
 func (t *Trial) Cells(r run.Run) []run.Cells {
 	out := make([]run.Cells, len(r.Iterations))
 	for i := range out {
@@ -229,8 +225,7 @@ func (t *Trial) Cells(r run.Run) []run.Cells {
 	return out
 }
 
-// End says that no more rounds will be measured at a place: lost says why, "" is that
-// the time is spent.
+// End ends the measurements at a place: lost is the reason, "" that the time is spent.
 func (t *Trial) End(at int, lost string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -240,8 +235,8 @@ func (t *Trial) End(at int, lost string) {
 	}
 }
 
-// Next says until which round to measure at a place, and whether there is any need to:
-// there is none where it is settled or the rounds are spent.
+// Next returns until which round to measure at a place, and whether more are needed: none are where
+// it is settled or the rounds are spent.
 func (t *Trial) Next(at int) (rounds int, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -260,26 +255,26 @@ func (t *Trial) Next(at int) (rounds int, more bool) {
 	return p.measured, false
 }
 
-// settled reports whether every question of a place is settled, or one fails: what the
-// others would say changes nothing then.
+// settled reports whether every question of a place is settled, or one fails, which makes the
+// others irrelevant.
 func (t *Trial) settled(p *place) bool {
 	level := t.level()
-	says := func(what gate.Says) func(*question) bool {
+	says := func(what gate.RoundsOutcome) func(*question) bool {
 		return func(q *question) bool { return q.at(level).says == what }
 	}
-	return slices.ContainsFunc(p.questions, says(gate.SaysWorse)) || !slices.ContainsFunc(p.questions, says(gate.SaysOpen))
+	return slices.ContainsFunc(p.questions, says(gate.RoundsWorse)) || !slices.ContainsFunc(p.questions, says(gate.RoundsUndecided))
 }
 
-// seen is what a question showed at one look.
+// seen is the result of one look at a question.
 type seen struct {
 	Look
-	spent     float64 // chance that builds which are alike show as much up to this look, over its share of the false alarms
+	spent     float64 // chance that identical builds show as much up to this look, divided by its share of the false alarms
 	worsening float64
 	excluded  bool
-	says      gate.Says
+	says      gate.RoundsOutcome
 }
 
-// look brings the paths of a place's questions up to what was measured.
+// look extends the paths of a place's questions to the present rounds.
 func (t *Trial) look(p *place) {
 	looks := t.plan.until(p.measured, p.ended)
 	for _, q := range p.questions {
@@ -304,12 +299,12 @@ func (t *Trial) look(p *place) {
 	}
 }
 
-// paired are the values of the first rounds.
+// paired returns the values of the first rounds.
 func (q *question) paired(rounds int) Paired {
 	return PairedOf(q.metric, q.base.before(rounds), q.head.before(rounds)).given(q.known, q.turn)
 }
 
-// sideBySide are the base's and the head's values of the first rounds.
+// sideBySide returns the base's and the head's values of the first rounds.
 func (q *question) sideBySide(rounds int) [][2]float64 {
 	var out [][2]float64
 	head := q.head.before(rounds)
@@ -319,15 +314,16 @@ func (q *question) sideBySide(rounds int) [][2]float64 {
 	return out
 }
 
-// at is where the question was settled if it fails at its part of that level, or else where it is.
+// at returns the look at which the question was settled if it fails at its part of that level, else
+// the latest one.
 func (q *question) at(level float64) seen {
 	for _, s := range q.path {
 		switch {
 		case s.spent <= level*q.weight && s.worsening >= q.minChange:
-			s.says = gate.SaysWorse
+			s.says = gate.RoundsWorse
 			return s
 		case s.excluded:
-			s.says = gate.SaysExcluded
+			s.says = gate.RoundsExcluded
 			return s
 		}
 	}
@@ -335,6 +331,6 @@ func (q *question) at(level float64) seen {
 	if len(q.path) > 0 {
 		last = q.path[len(q.path)-1]
 	}
-	last.says = gate.SaysOpen
+	last.says = gate.RoundsUndecided
 	return last
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// mostAdvised bounds the advice to measure more rounds.
+// mostAdvised limits the advice to measure more rounds.
 const mostAdvised = 200
 
-// enough estimates how many rounds would settle an open question, if they went on as so
-// far: by failing or by passing, whichever comes first; 0 where mostAdvised would not. The
-// score of a rank test grows with the root of the number.
+// enough estimates how many rounds would settle an open question, if they continued as so far: by
+// failing or by passing, whichever comes first; 0 where mostAdvised would not. The score of a rank
+// test grows with the root of the number.
 func (t *Trial) enough(q *question, x Paired, level float64) int {
 	n := float64(len(x.differences))
 	need := func(p, level float64) float64 {
@@ -40,13 +40,13 @@ func (t *Trial) enough(q *question, x Paired, level float64) int {
 	return even(max(int(math.Ceil(rounds)), len(x.differences)+1))
 }
 
-// score is a one-sided chance as a normal score.
+// score returns a one-sided chance as a normal score.
 func score(p float64) float64 {
 	const least = 1e-12
 	return distuv.UnitNormal.Quantile(1 - max(least, p))
 }
 
-// settle says what would settle what is open at a place.
+// settle returns a hint on what would settle the open questions of a place.
 func (t *Trial) settle(p *place, level float64) string {
 	const calmer = "measure on a calmer device"
 	switch {
@@ -60,7 +60,7 @@ func (t *Trial) settle(p *place, level float64) string {
 	most, waver, calm := 0, 0.0, 0.0
 	for _, q := range p.questions {
 		s := q.at(level)
-		if s.says != gate.SaysOpen {
+		if s.says != gate.RoundsUndecided {
 			continue
 		}
 		x := q.paired(s.Rounds)
@@ -88,8 +88,8 @@ func (t *Trial) settle(p *place, level float64) string {
 	return calmer
 }
 
-// calm is how much a turn's repetitions may waver, as a share, for all rounds of the plan to
-// exclude the worsening that is asked of a time in nine of ten cases where there is none.
+// calm returns how much a turn's repetitions may vary, as a share, for all rounds of the plan to
+// exclude the required worsening of a time in nine of ten cases where nothing changed.
 func (t *Trial) calm(q *question) float64 {
 	return q.size() * math.Sqrt(float64(t.plan.Most)) / ((score(PassLevel) + score(0.1)) * math.Sqrt2)
 }

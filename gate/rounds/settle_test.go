@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// with is a question about time per frame with these differences of logarithms.
+// with returns a question about time per frame with these differences of logarithms.
 func with(differences ...float64) (*question, Paired) {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
 	q := &question{cell: run.Cell{Metric: m.Name}, metric: m, effect: 0.1, weight: 1, minChange: 0.05}
@@ -22,7 +22,7 @@ func with(differences ...float64) (*question, Paired) {
 	return q, q.paired(len(differences))
 }
 
-// trialOf is a trial at 1 % of one question, which was measured to its end.
+// trialOf returns a trial at 1 % of one question, which was measured to its end.
 func trialOf(most int, q *question) *Trial {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	p.Alpha = 0.01
@@ -33,13 +33,12 @@ func trialOf(most int, q *question) *Trial {
 	return t
 }
 
-// Eight rounds all alike have 1/256: a score of 2.660. At 0.6 of 1 % a score of 2.512 is
-// asked: there were enough, and one more, even. Of one that lies the other way by the
-// least, two in 256 (2.418): 8·(2.512/2.418)² = 8.63. At half a percent, which a pass
-// needs, 2.576 is asked: 8·(2.576/2.418)² = 9.08, even.
-// Of 40 orders in 256 (1.010) it takes 8·(2.512/1.010)² = 49.5, of 70 (0.602) for a pass
+// Eight equal rounds have 1/256: a score of 2.660. At 0.6 of 1 % a score of 2.512 is needed: there
+// were enough, and one more, even. Where one lies the other way by the least, two in 256 (2.418):
+// 8·(2.512/2.418)² = 8.63. At half a per cent, which a pass needs, 2.576: 8·(2.576/2.418)² = 9.08,
+// even. For 40 orders in 256 (1.010) it takes 8·(2.512/1.010)² = 49.5, for 70 (0.602) and a pass
 // 8·(2.576/0.602)² = 146.4.
-func TestHowManyRoundsWouldSettleIt(t *testing.T) {
+func TestEnoughRounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		differences []float64
 		want        int
@@ -59,23 +58,22 @@ func TestHowManyRoundsWouldSettleIt(t *testing.T) {
 	}
 }
 
-// Forty rounds exclude 10 % (0.0953 of a logarithm) with a score of 2.576, and in nine of
-// ten with 1.282 more, where their difference has 0.0953·6.325/3.857 = 0.156, and a
-// repetition 0.110 of it.
-func TestHowCalmItHasToBe(t *testing.T) {
+// Forty rounds exclude 10 % (0.0953 of a logarithm) with a score of 2.576, and in nine of ten cases
+// with 1.282 more, where their difference has 0.0953·6.325/3.857 = 0.156, and a repetition 0.110.
+func TestCalm(t *testing.T) {
 	q, _ := with(0)
 	if got := trialOf(40, q).calm(q); math.Abs(got-0.1105) > 0.0005 {
 		t.Errorf("%g, want 0.1105", got)
 	}
-	q.effect = 0.21 // 1.1 twice
+	q.effect = 0.21 // 1.1 squared
 	if got := trialOf(40, q).calm(q); math.Abs(got-0.221) > 0.001 {
 		t.Errorf("to exclude twice as much: %g, want 0.221", got)
 	}
 }
 
-// Before the first look nothing can be settled: of a few rounds nobody can tell whether
-// the device is calm.
-func TestTooLittleTimeForALookIsTold(t *testing.T) {
+// Before the first look nothing can be settled: a few rounds do not show whether the device is
+// calm.
+func TestTooLittleTimeForALook(t *testing.T) {
 	q, _ := with(.2)
 	trial := trialOf(40, q)
 	trial.plan.Looks[0].Rounds = 10
@@ -84,7 +82,7 @@ func TestTooLittleTimeForALookIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatWouldSettleAPlace(t *testing.T) {
+func TestSettlingHint(t *testing.T) {
 	sure, _ := with(.11, .12, .13, .14, .15, .16, .17, .18)
 	noisy, x := with(-1, 1.2, -1.3, 1.35, -1.4, 1.5, -1.6, 1.61)
 	waver := 100 * stat.RobustSD(x.differences) / math.Sqrt2 // a repetition's, of which two differ

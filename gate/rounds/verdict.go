@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Verdict is the first verdict with its open comparisons decided by the rounds so far.
-// Its rules are found anew, of what the runs turned out to be.
+// Verdict returns the first verdict with its open comparisons decided by the rounds so far. Its
+// rules are found again from the new outcomes.
 func (t *Trial) Verdict() gate.Verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,7 +35,7 @@ func (t *Trial) Verdict() gate.Verdict {
 	return v
 }
 
-// decide decides one run's open comparisons, and what follows for the run.
+// decide decides one run's open comparisons, and the consequences for the run.
 func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*question]float64) {
 	r.Comparisons = slices.Clone(r.Comparisons)
 	for i := range r.Comparisons {
@@ -51,7 +51,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 		Base: gate.RoundsBase{App: p.base.App, Source: p.base.Source}, Measured: p.measured, Most: t.plan.Most,
 		Stopped: t.stopped(p), Repetitions: len(p.base.Iterations) + len(p.head.Iterations),
 	}
-	r.Missing = cmp.Or(r.Missing, p.gone, p.fewer)
+	r.Missing = cmp.Or(r.Missing, p.missing, p.fewerFrames)
 	t.conclude(r, p, level)
 }
 
@@ -65,9 +65,9 @@ func (t *Trial) stopped(p *place) gate.Stopped {
 	return gate.StoppedBudget
 }
 
-// answer is what the rounds say of a comparison. Where none was measured, what the history says
-// stays: a base build makes no verdict weaker. Where rounds were and don't show the number, a
-// regression is a doubt at most.
+// answer sets the result of the rounds for a comparison. Where none was measured, the history's
+// result stays: a base build weakens no verdict. Where there were rounds without the number, a
+// regression becomes a doubt.
 func (t *Trial) answer(c *gate.Comparison, q *question, at *place, level, p float64) {
 	s := q.at(level)
 	x := q.paired(s.Rounds)
@@ -78,17 +78,17 @@ func (t *Trial) answer(c *gate.Comparison, q *question, at *place, level, p floa
 		return
 	}
 	ends := t.plan.ends(s.Rounds, t.plan.until(at.measured, at.ended))
-	out := x.Tell(ends)
-	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.Rounds)
-	if s.says == gate.SaysOpen {
+	out := x.Result(ends)
+	out.P, out.Outcome, out.Values = p, s.says, q.sideBySide(s.Rounds)
+	if s.says == gate.RoundsUndecided {
 		out.Enough = t.enough(q, x, level)
 	}
 	c.Rounds = &out
 	c.Direction, c.Enough = gate.None, 0
 	switch {
-	case s.says == gate.SaysWorse:
+	case s.says == gate.RoundsWorse:
 		c.Direction = gate.ToRegression
-	case s.says == gate.SaysOpen && s.worsening >= q.minChange:
+	case s.says == gate.RoundsUndecided && s.worsening >= q.minChange:
 		c.Direction = gate.Suspect
 	case s.worsening <= -q.minChange && x.better(Ends{Better: ends.Better, Worse: ends.Worse / float64(t.asked)}):
 		c.Direction = gate.ToImprovement // of many questions some look better by chance
@@ -108,7 +108,7 @@ func keepAfterEffects(all []gate.Comparison) {
 	}
 }
 
-// conclude sets the run's verdict with its reason and what can be done about it.
+// conclude sets the run's verdict with its reason and hint.
 func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	open := openOf(r.Comparisons)
 	gravest := gate.None
@@ -141,7 +141,7 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	default:
 		r.Verdict, r.Reason = gate.Pass, t.describePass(*r, p)
 	}
-	for _, lost := range []string{p.gone, p.fewer} {
+	for _, lost := range []string{p.missing, p.fewerFrames} {
 		if lost != "" && r.Reason != lost {
 			r.Warnings = append(slices.Clip(r.Warnings), run.Warning{Text: lost})
 		}
@@ -153,7 +153,7 @@ func (t *Trial) describe(c gate.Comparison) string {
 	return gate.Describe(c, m, 1-t.policy.Alpha)
 }
 
-// why says what ended the rounds before they were settled.
+// why reports what ended the rounds before they were settled.
 func (p *place) why() string {
 	switch {
 	case p.lost != "":
@@ -168,18 +168,17 @@ func (p *place) why() string {
 	return ""
 }
 
-// openOf are the comparisons that the rounds left open, or did not show at all.
+// openOf returns the comparisons that the rounds left open, or did not include.
 func openOf(all []gate.Comparison) []gate.Comparison {
 	return slices.DeleteFunc(slices.Clone(all), func(c gate.Comparison) bool {
 		if c.Rounds == nil {
 			return c.Screen != gate.Open || c.Limit != nil
 		}
-		return c.Rounds.Says != gate.SaysOpen
+		return c.Rounds.Outcome != gate.RoundsUndecided
 	})
 }
 
-// gotWorse says by how much which of the comparisons may have got worse: by what was asked
-// of each.
+// gotWorse lists by how much which of the comparisons may have got worse: by the effect of each.
 func (t *Trial) gotWorse(open []gate.Comparison, p *place) string {
 	by := map[string][]gate.Comparison{}
 	var order []string
@@ -198,7 +197,7 @@ func (t *Trial) gotWorse(open []gate.Comparison, p *place) string {
 	return strings.Join(clauses, ", or that ")
 }
 
-// question is the place's of a cell, nil where there is none.
+// question returns the place's question of a cell, or nil.
 func (p *place) question(cell run.Cell) *question {
 	at := slices.IndexFunc(p.questions, func(q *question) bool { return q.cell == cell })
 	if at < 0 {
@@ -207,7 +206,7 @@ func (p *place) question(cell run.Cell) *question {
 	return p.questions[at]
 }
 
-// titles are those of the comparisons, each once.
+// titles lists those of the comparisons, each once.
 func (t *Trial) titles(cs []gate.Comparison) string {
 	cells := make([]run.Cell, len(cs))
 	for i, c := range cs {
@@ -216,7 +215,7 @@ func (t *Trial) titles(cs []gate.Comparison) string {
 	return gate.TitlesOf(cells, t.catalogue)
 }
 
-// describePass says what a pass is worth: how much worse each may still be.
+// describePass reports what a pass is worth: how much worse each may still be.
 func (t *Trial) describePass(r gate.RunVerdict, p *place) string {
 	const listed = 3
 	var bounds []string
@@ -233,7 +232,7 @@ func (t *Trial) describePass(r gate.RunVerdict, p *place) string {
 		prose.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "))
 }
 
-// bound says by how much a comparison is worse at most, as the rounds have it.
+// bound reports by how much a comparison is worse at most, by the rounds.
 func (t *Trial) bound(c gate.Comparison) string {
 	m, _ := t.catalogue.Lookup(c.Metric)
 	name, r := m.Title, c.Rounds

@@ -14,13 +14,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// atOnce is a plan with one look, at which six rounds with all signs alike fail one
-// question of three, two of two, and exclude.
+// atOnce returns a plan with one look, at which six rounds with all signs equal fail one question
+// of three, two of two, and exclude.
 func atOnce() rounds.Plan {
 	return rounds.Plan{Most: 6, Looks: []rounds.Look{{Rounds: 6, Fail: 0.05, Pass: 1.0 / 64}}}
 }
 
-// build is a run of six rounds: each metric's value, a hundredth more in each round.
+// build returns a run of six rounds: each metric's value, a hundredth more in each round.
 func build(values map[string]float64) run.Run {
 	return gatetest.Rounds("r", 6, func(i int) map[string]float64 {
 		out := map[string]float64{}
@@ -31,7 +31,7 @@ func build(values map[string]float64) run.Run {
 	})
 }
 
-// asking is a verdict on one run whose metrics are open.
+// asking returns a verdict on one run whose metrics are open.
 func asking(metrics ...string) gate.Verdict {
 	r := gate.RunVerdict{ID: "r", Verdict: gate.Inconclusive, Labels: []string{gate.LabelNormal}, Reason: "open", Hint: "measure"}
 	for _, name := range metrics {
@@ -40,7 +40,7 @@ func asking(metrics ...string) gate.Verdict {
 	return gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Runs: []gate.RunVerdict{r}}
 }
 
-// lenient is the policy at which six rounds can prove something.
+// lenient returns the policy with which six rounds can prove something.
 func lenient(t *testing.T) gate.Policy {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	p.Alpha = 0.05
@@ -54,7 +54,7 @@ func decided(t *testing.T, v gate.Verdict, base, head run.Run) gate.Verdict {
 	return trial.Verdict()
 }
 
-func TestQuestionsAreWhatIsOpen(t *testing.T) {
+func TestQuestions(t *testing.T) {
 	v := gate.Verdict{Runs: []gate.RunVerdict{
 		{Verdict: gate.Invalid, Comparisons: []gate.Comparison{{Metric: "a", Screen: gate.Open}}},
 		{Verdict: gate.Regression, Comparisons: []gate.Comparison{
@@ -68,9 +68,9 @@ func TestQuestionsAreWhatIsOpen(t *testing.T) {
 	}
 }
 
-// A trial keeps what its looks showed while rounds go on, and looks anew where they are others:
-// what it says is always what a trial says that saw nothing else.
-func TestOtherRoundsAreLookedAtAnew(t *testing.T) {
+// A trial keeps the results of its looks while rounds are appended, and looks again where they were
+// replaced: its result is always that of a trial that saw nothing else.
+func TestReplacedRounds(t *testing.T) {
 	plan := rounds.Plan{Most: 8, Looks: []rounds.Look{{Rounds: 6, Fail: 0.04, Pass: 1.0 / 64}, {Rounds: 8, Fail: 0.01, Pass: 1.0 / 64}}}
 	runOf := func(n, turn int, from, later float64) run.Run {
 		r := gatetest.Rounds("r", n*turn, func(i int) map[string]float64 {
@@ -86,16 +86,16 @@ func TestOtherRoundsAreLookedAtAnew(t *testing.T) {
 	base := runOf(6, 1, 10, 10)
 	for name, then := range map[string]struct {
 		base, head run.Run
-		want       gate.Says
+		want       gate.RoundsOutcome
 	}{
-		"the same":             {base, runOf(6, 1, 12, 0), gate.SaysWorse},
-		"two more":             {runOf(8, 1, 10, 10), runOf(8, 1, 12, 12), gate.SaysWorse},
-		"another head":         {base, runOf(6, 1, 10, 0), gate.SaysExcluded},
-		"another base":         {runOf(6, 1, 12, 0), runOf(6, 1, 12, 0), gate.SaysExcluded},
-		"two more, another":    {runOf(8, 1, 10, 10), runOf(8, 1, 10, 10), gate.SaysExcluded},
+		"the same":             {base, runOf(6, 1, 12, 0), gate.RoundsWorse},
+		"two more":             {runOf(8, 1, 10, 10), runOf(8, 1, 12, 12), gate.RoundsWorse},
+		"another head":         {base, runOf(6, 1, 10, 0), gate.RoundsExcluded},
+		"another base":         {runOf(6, 1, 12, 0), runOf(6, 1, 12, 0), gate.RoundsExcluded},
+		"two more, another":    {runOf(8, 1, 10, 10), runOf(8, 1, 10, 10), gate.RoundsExcluded},
 		"fewer than one look":  {runOf(2, 1, 10, 0), runOf(2, 1, 12, 0), ""},
-		"of two to a turn":     {runOf(6, 2, 10, 0), runOf(6, 2, 10, 0), gate.SaysExcluded},
-		"two to a turn, worse": {runOf(6, 2, 10, 0), runOf(6, 2, 12, 0), gate.SaysWorse},
+		"of two to a turn":     {runOf(6, 2, 10, 0), runOf(6, 2, 10, 0), gate.RoundsExcluded},
+		"two to a turn, worse": {runOf(6, 2, 10, 0), runOf(6, 2, 12, 0), gate.RoundsWorse},
 	} {
 		trial := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
 		trial.Add(0, base, runOf(6, 1, 12, 0))
@@ -104,9 +104,9 @@ func TestOtherRoundsAreLookedAtAnew(t *testing.T) {
 		fresh := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
 		fresh.Add(0, then.base, then.head)
 		got, want := trial.Verdict().Runs[0].Comparisons[0], fresh.Verdict().Runs[0].Comparisons[0]
-		says := gate.Says("")
+		says := gate.RoundsOutcome("")
 		if got.Rounds != nil {
-			says = got.Rounds.Says
+			says = got.Rounds.Outcome
 		}
 		if !reflect.DeepEqual(got, want) || says != then.want {
 			t.Errorf("%s: %+v, want %q as %+v", name, got.Rounds, then.want, want.Rounds)
@@ -114,43 +114,43 @@ func TestOtherRoundsAreLookedAtAnew(t *testing.T) {
 	}
 }
 
-// By what rounds say of a metric, and what follows for the run: for what is less and for
-// what is more where it is better.
-func TestWhatRoundsDecide(t *testing.T) {
+// The result of rounds for a metric, and the consequences for the run: for fewer and for more where
+// more is better.
+func TestTrialVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		metric     string
 		base, head float64
-		says       gate.Says
+		says       gate.RoundsOutcome
 		direction  gate.Direction
 		verdict    gate.Outcome
 		label      string
 		reason     string
 		hint       string
 	}{
-		"slower": {ms, 10, 12, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-",
+		"slower": {ms, 10, 12, gate.RoundsWorse, gate.ToRegression, gate.Regression, "Outlier-",
 			"time per frame: 12.30 ms where the base build has 10.25 ms in 6 rounds (+20 %, between +20 % and +20 %, p = 0.016)", ""},
-		"as quick": {ms, 10, 10, gate.SaysExcluded, gate.None, gate.Pass, "N",
+		"as quick": {ms, 10, 10, gate.RoundsExcluded, gate.None, gate.Pass, "N",
 			"nothing got worse in 1 comparison: in 6 rounds beside the base build time per frame got worse by 0.0 % at most", ""},
-		"a little slower": {ms, 10, 10.4, gate.SaysExcluded, gate.None, gate.Pass, "N",
+		"a little slower": {ms, 10, 10.4, gate.RoundsExcluded, gate.None, gate.Pass, "N",
 			"nothing got worse in 1 comparison: in 6 rounds beside the base build time per frame got worse by 4.0 % at most", ""},
-		"quicker": {ms, 10, 8, gate.SaysExcluded, gate.ToImprovement, gate.Improvement, "Outlier+",
+		"quicker": {ms, 10, 8, gate.RoundsExcluded, gate.ToImprovement, gate.Improvement, "Outlier+",
 			"time per frame: 8.20 ms where the base build has 10.25 ms in 6 rounds (−20 %, between −20 % and −20 %)", ""},
-		"less smooth": {"frames.smooth_ratio", 0.9, 0.7, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "smooth ratio: ", ""},
-		"a bit less smooth": {"frames.smooth_ratio", 0.9, 0.895, gate.SaysExcluded, gate.None, gate.Pass, "N",
+		"less smooth": {"frames.smooth_ratio", 0.9, 0.7, gate.RoundsWorse, gate.ToRegression, gate.Regression, "Outlier-", "smooth ratio: ", ""},
+		"a bit less smooth": {"frames.smooth_ratio", 0.9, 0.895, gate.RoundsExcluded, gate.None, gate.Pass, "N",
 			"nothing got worse in 1 comparison: in 6 rounds beside the base build smooth ratio has 1.09 times as many bad frames at most", ""},
-		"smoother": {"frames.smooth_ratio", 0.7, 0.9, gate.SaysExcluded, gate.ToImprovement, gate.Improvement, "Outlier+", "smooth ratio: ", ""},
-		"no ANR": {"anr.count", 0, 0, gate.SaysExcluded, gate.None, gate.Pass, "N",
+		"smoother": {"frames.smooth_ratio", 0.7, 0.9, gate.RoundsExcluded, gate.ToImprovement, gate.Improvement, "Outlier+", "smooth ratio: ", ""},
+		"no ANR": {"anr.count", 0, 0, gate.RoundsExcluded, gate.None, gate.Pass, "N",
 			"nothing got worse in 1 comparison: in 6 rounds beside the base build ANRs 0 (base 0)", ""},
-		"ANRs":           {"anr.count", 0, 1, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
-		"too little":     {ms, 0.04, 0.045, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
-		"hardly quicker": {ms, 10, 9.7, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
+		"ANRs":           {"anr.count", 0, 1, gate.RoundsWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
+		"too little":     {ms, 0.04, 0.045, gate.RoundsExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
+		"hardly quicker": {ms, 10, 9.7, gate.RoundsExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, head := map[string]float64{c.metric: c.base}, map[string]float64{c.metric: c.head}
 			v := decided(t, asking(c.metric), build(base), build(head))
 			r := v.Runs[0]
 			got := r.Comparisons[0]
-			if got.Rounds == nil || got.Rounds.Says != c.says || got.Direction != c.direction || got.Enough != 0 {
+			if got.Rounds == nil || got.Rounds.Outcome != c.says || got.Direction != c.direction || got.Enough != 0 {
 				t.Errorf("%s, %+v", got.Direction, got.Rounds)
 			}
 			if v.Verdict != c.verdict || r.Verdict != c.verdict || !slices.Equal(r.Labels, []string{c.label}) || r.Hint != c.hint {
@@ -166,9 +166,9 @@ func TestWhatRoundsDecide(t *testing.T) {
 	}
 }
 
-// 1/64 for six signs alike: 0.0156 each. Two of two have twice that and once, three of
-// three have three times that and nothing fails.
-func TestFalseAlarmsAreSharedByAllQuestions(t *testing.T) {
+// 1/64 for six equal signs: 0.0156 each. Two of two have twice that and once, three of three have
+// three times that and nothing fails.
+func TestFalseAlarmsAreShared(t *testing.T) {
 	slower := map[string]float64{ms: 12, "cpu.time_ms": 1200, "memory.pss_kb": 12000, "startup.ttid_ms": 120}
 	base := map[string]float64{ms: 10, "cpu.time_ms": 1000, "memory.pss_kb": 10000, "startup.ttid_ms": 100}
 	for n, fails := range map[int]bool{1: true, 2: true, 3: true, 4: false} {
@@ -183,10 +183,10 @@ func TestFalseAlarmsAreSharedByAllQuestions(t *testing.T) {
 	}
 }
 
-// One of two rejected leaves the whole level to the other: 2/64 is above half of 0.05, and
-// below all of it. A question of another device counts as well.
-func TestWhatIsRejectedLeavesItsLevelToTheRest(t *testing.T) {
-	but := func(values map[string]float64) run.Run { // the first round, with the least difference, is the other way
+// One of two rejected leaves the whole level to the other: 2/64 is above half of 0.05, and below
+// all of it. A question of another device counts as well.
+func TestRejectedQuestionPassesItsLevelOn(t *testing.T) {
+	but := func(values map[string]float64) run.Run { // the first round, with the least difference, goes the other way
 		r := build(values)
 		for name := range values {
 			r.Iterations[0].Metrics[name] *= 0.8
@@ -212,9 +212,8 @@ func TestWhatIsRejectedLeavesItsLevelToTheRest(t *testing.T) {
 	}
 }
 
-// A budget that is broken and what the history cleared stay what they were, and so does
-// what is missing.
-func TestWhatWasNoQuestionStays(t *testing.T) {
+// A broken budget and cleared comparisons stay as they were, and so does what is missing.
+func TestUnquestionedComparisonsStay(t *testing.T) {
 	v := asking(ms)
 	r := &v.Runs[0]
 	broken := gate.Comparison{Metric: "cpu.time_ms", Value: 1200, Direction: gate.ToRegression, Limit: new(1000.0), Screen: gate.Open, P: 1}
@@ -286,35 +285,35 @@ func TestAfterEffectsNeedTheirCause(t *testing.T) {
 	}
 }
 
-// A threshold that asks for more than min-effect asks rounds for as much, and a preset
-// without min-effect has the default's.
+// A threshold with a larger effect than min-effect applies to rounds too, and a preset without
+// min-effect has the default's.
 func TestThresholdsCountInRounds(t *testing.T) {
 	base := build(map[string]float64{ms: 10})
 	for name, c := range map[string]struct {
 		preset    string
 		minChange float64
 		head      float64
-		want      gate.Says
+		want      gate.RoundsOutcome
 	}{
-		"15 % of 5":                     {gate.PresetDefault, 0.05, 11.5, gate.SaysWorse},
-		"15 % of 30":                    {gate.PresetDefault, 0.3, 11.5, gate.SaysExcluded},
-		"35 % of 30":                    {gate.PresetDefault, 0.3, 13.5, gate.SaysWorse},
-		"4 % of the paper's preset":     {gate.PresetDune, 0, 9.6, gate.SaysExcluded},
-		"worse in the paper's preset":   {gate.PresetDune, 0, 10.6, gate.SaysWorse},
-		"more than min-effect (it's 8)": {gate.PresetDefault, 0.05, 10.6, gate.SaysWorse},
+		"15 % of 5":                     {gate.PresetDefault, 0.05, 11.5, gate.RoundsWorse},
+		"15 % of 30":                    {gate.PresetDefault, 0.3, 11.5, gate.RoundsExcluded},
+		"35 % of 30":                    {gate.PresetDefault, 0.3, 13.5, gate.RoundsWorse},
+		"4 % of the paper's preset":     {gate.PresetDune, 0, 9.6, gate.RoundsExcluded},
+		"worse in the paper's preset":   {gate.PresetDune, 0, 10.6, gate.RoundsWorse},
+		"more than min-effect (it's 8)": {gate.PresetDefault, 0.05, 10.6, gate.RoundsWorse},
 	} {
 		p := gatetest.Policy(t, c.preset)
 		p.Alpha = 0.05
 		p.Thresholds = []gate.Threshold{{Metric: ms, MinChange: &c.minChange}}
 		trial := rounds.New(p, metric.Default(), asking(ms), atOnce())
 		trial.Add(0, base, build(map[string]float64{ms: c.head}))
-		if got := trial.Verdict().Runs[0].Comparisons[0].Rounds; got.Says != c.want {
-			t.Errorf("%s: %s", name, got.Says)
+		if got := trial.Verdict().Runs[0].Comparisons[0].Rounds; got.Outcome != c.want {
+			t.Errorf("%s: %s", name, got.Outcome)
 		}
 	}
 }
 
-// A round that one build alone has, or has a metric of alone, says nothing of it.
+// A round that only one build has, or has the metric of, does not count.
 func TestRoundsThatAreNotWholeAreLeftOut(t *testing.T) {
 	base, head := build(map[string]float64{ms: 10, "cpu.time_ms": 1000}), build(map[string]float64{ms: 12, "cpu.time_ms": 1000})
 	head.Iterations = head.Iterations[:5]
@@ -341,21 +340,21 @@ func TestRoundsThatAreNotWholeAreLeftOut(t *testing.T) {
 	}
 }
 
-// Of many numbers some look better by chance: six rounds of one sign (1/64) show it of the one
-// question of a plan that asks for as much, and not of one of two.
-func TestWhatLooksBetterAmongOthers(t *testing.T) {
+// Of many numbers some look better by chance: six rounds of one sign (1/64) prove it for the one
+// question of a plan with such a level, and not for one of two.
+func TestBetterByChance(t *testing.T) {
 	for _, c := range []struct {
 		asked []string
 		want  gate.Direction
 	}{{[]string{ms}, gate.ToImprovement}, {[]string{ms, "cpu.time_ms"}, gate.None}} {
 		r := decided(t, asking(c.asked...), build(map[string]float64{ms: 10, "cpu.time_ms": 10}), build(map[string]float64{ms: 8, "cpu.time_ms": 10})).Runs[0]
-		if got := r.Comparisons[0]; got.Direction != c.want || got.Rounds.Says != gate.SaysExcluded {
-			t.Errorf("%q: %s, %s; want %s, excluded", c.asked, got.Direction, got.Rounds.Says, c.want)
+		if got := r.Comparisons[0]; got.Direction != c.want || got.Rounds.Outcome != gate.RoundsExcluded {
+			t.Errorf("%q: %s, %s; want %s, excluded", c.asked, got.Direction, got.Rounds.Outcome, c.want)
 		}
 	}
 }
 
-// What may lie below zero is told in its unit.
+// A change of a metric that may be below zero is reported in its unit.
 func TestSignedMetricsInRounds(t *testing.T) {
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
 	p.Alpha = 0.05
@@ -376,10 +375,10 @@ func TestSignedMetricsInRounds(t *testing.T) {
 	}
 }
 
-// Rules are of what the rounds decided: of two phones on a new SDK, beside eight runs that
-// were accepted on the SDK before: where both bear a label, these are two of ten, and where
-// one does, it is one of the build's own two.
-func TestRulesAreOfWhatRoundsDecide(t *testing.T) {
+// Rules follow from the result of the rounds, of two phones on a new SDK and eight runs that were
+// accepted on the SDK before: where both have a label, these are two of ten, and where one does, it
+// is one of the build's own two.
+func TestRulesOfTrialVerdict(t *testing.T) {
 	one, plan := asking(ms).Runs[0], atOnce()
 	plan.Looks[0].Pass = 1.0 / 32 // for two questions: six rounds of one sign have a chance of 1/64
 	for name, c := range map[string]struct {
@@ -410,9 +409,9 @@ func TestRulesAreOfWhatRoundsDecide(t *testing.T) {
 	}
 }
 
-// What no round shows stays as the history has it, with its numbers, and is a doubt at
-// most; why there was no round is said.
-func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
+// A number that no round has stays as the history has it, with its numbers, and is a doubt at most;
+// the reason why there was no round is reported.
+func TestUnmeasuredComparisonsStay(t *testing.T) {
 	none := run.Run{Status: run.Complete}
 	for name, c := range map[string]struct {
 		base, head   run.Run
@@ -447,7 +446,7 @@ func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
 }
 
 // Where the whole run's number is excluded and an event's is open, the event is named.
-func TestTheEventThatIsOpenIsNamed(t *testing.T) {
+func TestOpenEventIsNamed(t *testing.T) {
 	v := asking(ms)
 	v.Runs[0].Comparisons = append(v.Runs[0].Comparisons, gate.Comparison{Event: "back", Metric: ms, Screen: gate.Open})
 	r := decided(t, v, build(map[string]float64{ms: 10}), build(map[string]float64{ms: 10})).Runs[0]
@@ -456,8 +455,8 @@ func TestTheEventThatIsOpenIsNamed(t *testing.T) {
 	}
 }
 
-// What is not excluded is told by what was asked of each, in its own terms.
-func TestWhatIsOpenIsToldByItsOwnEffect(t *testing.T) {
+// What is not excluded is reported by the effect of each, in its own terms.
+func TestOpenComparisonIsReportedByItsEffect(t *testing.T) {
 	open := func(metrics ...string) gate.Verdict {
 		v := asking(metrics...)
 		for i := range v.Runs[0].Comparisons {
@@ -480,8 +479,8 @@ func TestWhatIsOpenIsToldByItsOwnEffect(t *testing.T) {
 	}
 }
 
-// A pass bounds a tail in its own terms, and a ratio in points.
-func TestWhatAPassBounds(t *testing.T) {
+// A pass reports the bound of a tail in its own terms, and of a ratio in points.
+func TestPassReportsBounds(t *testing.T) {
 	hits := metric.Metric{Name: "cache.hits", Title: "cache hits", Unit: "ratio", Direction: metric.HigherIsBetter}
 	catalogue, err := metric.Default().With(hits)
 	if err != nil {
@@ -502,7 +501,7 @@ func TestWhatAPassBounds(t *testing.T) {
 	}
 }
 
-// What a place that is lost, or whose time is spent, leaves open is said so.
+// The reason names what a place that is lost, or whose time is spent, leaves open.
 func TestRoundsThatEndEarly(t *testing.T) {
 	plan := rounds.Plan{Most: 20, Looks: []rounds.Look{{Rounds: 12, Fail: 0.01, Pass: 0.001}, {Rounds: 20, Fail: 0.04, Pass: 0.001}}}
 	base, head := build(map[string]float64{ms: 10}), build(map[string]float64{ms: 12})
@@ -541,22 +540,22 @@ func TestRoundsThatEndEarly(t *testing.T) {
 	}
 }
 
-// Six rounds exclude by their order with 1/64 (a score of 2.154), where a pass takes 0.005
-// (2.576): 6·(2.576/2.154)² = 8.6 rounds, and an even number, are told to be enough. What is
-// settled needs none.
-func TestHowManyRoundsAreToldToBeEnough(t *testing.T) {
+// Six rounds exclude by their order with 1/64 (a score of 2.154), where a pass takes 0.005 (2.576):
+// 6·(2.576/2.154)² = 8.6 rounds, and an even number, are reported to be enough. A settled
+// comparison needs none.
+func TestReportedEnoughRounds(t *testing.T) {
 	plan := rounds.Plan{Most: 20, Looks: []rounds.Look{{Rounds: 6, Fail: 0.05, Pass: 0.005}, {Rounds: 20, Pass: 0.005}}}
 	for head, want := range map[float64]int{10: 10, 13: 0} {
 		trial := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
 		trial.Add(0, build(map[string]float64{ms: 10}), build(map[string]float64{ms: head}))
 		if got := trial.Verdict().Runs[0].Comparisons[0].Rounds; got.Enough != want {
-			t.Errorf("a head of %g ms: %d rounds are told to be enough (%s), want %d", head, got.Enough, got.Says, want)
+			t.Errorf("a head of %g ms: %d rounds are told to be enough (%s), want %d", head, got.Enough, got.Outcome, want)
 		}
 	}
 }
 
-// Of two metrics one fails: nothing that the other says changes the verdict.
-func TestAPlaceEndsWhereSomethingFails(t *testing.T) {
+// Of two metrics one fails: the other no longer changes the verdict.
+func TestPlaceEndsAtFailure(t *testing.T) {
 	base, head := map[string]float64{ms: 10, "cpu.time_ms": 1000}, map[string]float64{ms: 13, "cpu.time_ms": 1060}
 	plan := rounds.Plan{Most: 12, Looks: []rounds.Look{{Rounds: 6, Fail: 0.04, Pass: 0.001}, {Rounds: 12, Fail: 0.01, Pass: 0.001}}}
 	trial := rounds.New(lenient(t), metric.Default(), asking(ms, "cpu.time_ms", "memory.pss_kb"), plan)
@@ -570,13 +569,13 @@ func TestAPlaceEndsWhereSomethingFails(t *testing.T) {
 	if n, more := one.Next(0); n != 6 || more {
 		t.Errorf("%d rounds, more %v", n, more)
 	}
-	if r := one.Verdict().Runs[0]; r.Rounds.Stopped != gate.StoppedSettled || r.Comparisons[1].Rounds.Says != gate.SaysOpen {
+	if r := one.Verdict().Runs[0]; r.Rounds.Stopped != gate.StoppedSettled || r.Comparisons[1].Rounds.Outcome != gate.RoundsUndecided {
 		t.Errorf("%+v, %+v", r.Rounds, r.Comparisons[1].Rounds)
 	}
 }
 
-// A head that draws half of the frames is no pass by those that it draws.
-func TestABuildThatDrawsHalfOfTheFramesIsNoPass(t *testing.T) {
+// A head that draws half of the frames does not pass by those that it draws.
+func TestHeadWithHalfOfTheFramesDoesNotPass(t *testing.T) {
 	of := func(count float64) run.Run { return build(map[string]float64{ms: 10, "frames.count": count}) }
 	for name, c := range map[string]struct {
 		base, head float64
@@ -603,8 +602,9 @@ func TestABuildThatDrawsHalfOfTheFramesIsNoPass(t *testing.T) {
 	}
 }
 
-// A head that lost what the base has is no pass by the rest, where no history tells of it.
-func TestABuildThatLosesANumberIsNoPass(t *testing.T) {
+// A head that lacks a number of the base does not pass by the rest, where no history has the
+// number.
+func TestHeadThatLacksANumberDoesNotPass(t *testing.T) {
 	const joules = "energy.total_j"
 	whole, lacks := build(map[string]float64{ms: 10, joules: 5}), build(map[string]float64{ms: 10})
 	after := func(r run.Run, event string, rounds int) run.Run {
@@ -635,7 +635,7 @@ func TestABuildThatLosesANumberIsNoPass(t *testing.T) {
 		}
 	}
 	p := lenient(t)
-	p.Metrics = []string{ms} // joules are not asked for
+	p.Metrics = []string{ms} // joules are not judged
 	trial := rounds.New(p, metric.Default(), asking(ms), atOnce())
 	trial.Add(0, whole, lacks)
 	if r := trial.Verdict().Runs[0]; r.Verdict != gate.Pass {

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// leaning is the part of the false alarms that goes to the questions by how suspect the
-	// history finds each; the rest is shared equally, so that none gets less than half of an
+	// leaning is the part of the false alarms that is divided among the questions by how suspect
+	// the history finds each; the rest is divided equally, so that each gets at least half of an
 	// equal part.
 	leaning = 0.5
-	// mostOdds bounds what one session tells for or against a worsening.
+	// mostOdds limits the weight of one session for or against a worsening.
 	mostOdds = 100
 )
 
-// weigh divides the false alarms among the questions, which keeps them as an equal division
-// does: the weights come from the history and the new run, and what fails a question is measured
-// after them (Holm 1979 allows for weights; Genovese, Roeder and Wasserman 2006 for such). A rare
-// event keeps an equal part, since its test counts the new run's, and so does what the history
-// expects nothing of. Where the last look could not prove anything at the least part, all parts
-// are equal.
+// weigh divides the false alarms among the questions, which keeps them as an equal division does:
+// the weights come from the history and the new run, and the rounds that can fail a question are
+// measured after them (Holm 1979 allows for weights; Genovese, Roeder and Wasserman 2006 for such).
+// A rare event keeps an equal part, since its test counts the new run's events, and so does a
+// number without a prediction. Where the last look could not prove anything at the least part, all
+// parts are equal.
 func (t *Trial) weigh() {
 	var judged []*question
 	for _, q := range t.questions() {
@@ -43,15 +43,15 @@ func (t *Trial) weigh() {
 	}
 }
 
-// odds are how much likelier what the new run showed is of a build that is worse by the effect
-// than of one that is as it was.
+// odds returns how much likelier the new run's value is for a build that is worse by the effect
+// than for an unchanged one.
 func (q *question) odds() float64 {
 	size, sd := q.size(), q.known.SD
 	odds := math.Exp((q.worse(q.known.Beyond) - size/2) * size / (sd * sd))
 	return min(max(odds, 1.0/mostOdds), mostOdds)
 }
 
-// questions are those of all places, in their order.
+// questions returns those of all places, in their order.
 func (t *Trial) questions() (all []*question) {
 	for _, at := range slices.Sorted(maps.Keys(t.places)) {
 		all = append(all, t.places[at].questions...)
@@ -59,8 +59,8 @@ func (t *Trial) questions() (all []*question) {
 	return all
 }
 
-// level is what a question of weight 1 fails at: Holm's step-down over the questions of all
-// places, each by its chance up to the look at which it was settled.
+// level returns the level at which a question of weight 1 fails: Holm's step-down over the
+// questions of all places, each by its chance up to the look at which it was settled.
 func (t *Trial) level() float64 {
 	all := t.questions()
 	failing := map[*question]bool{}
@@ -71,7 +71,7 @@ func (t *Trial) level() float64 {
 				rest += q.weight
 			}
 		}
-		if rest == 0 { // all fail, or none is asked
+		if rest == 0 { // all fail, or there is none
 			return t.policy.Alpha
 		}
 		level, before := t.policy.Alpha/rest, len(failing)
@@ -86,7 +86,7 @@ func (t *Trial) level() float64 {
 	}
 }
 
-// corrected are the questions' chances after Holm's correction.
+// corrected returns the questions' chances after Holm's correction.
 func (t *Trial) corrected(level float64) map[*question]float64 {
 	all := t.questions()
 	ps, weights := make([]float64, len(all)), make([]float64, len(all))

@@ -9,23 +9,23 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// A new run that lies where a build lies that is worse by 10 % is e^(d²/2) times as likely of that
-// as of an unchanged one, where 10 % is d standard errors: twice where d² is 2·ln 2. One that lies
-// where expected has half. Of two with odds of 2 and ½ the first gets four fifths of what goes by
+// A new run at the level of a build that is worse by 10 % is e^(d²/2) times as likely for that as
+// for an unchanged one, where 10 % is d standard errors: twice where d² is 2·ln 2. One at the
+// expected level has half. Of two with odds of 2 and ½ the first gets four fifths of what goes by
 // suspicion, half of two parts: 0.5 + 0.8. Odds count a hundred to one at most.
-func TestTheMostSuspectGetsMoreOfTheFalseAlarms(t *testing.T) {
+func TestWeigh(t *testing.T) {
 	const time, smooth = "frames.duration_ms", "frames.smooth_ratio"
 	d := math.Sqrt(2 * math.Ln2)
 	slower, odds := math.Log(1.1), math.Log(1.5)
-	same := known(time, gate.Known{SD: slower / d})
-	worse := known(time, gate.Known{Beyond: slower, SD: slower / d})
-	janky := known(smooth, gate.Known{Beyond: -odds, SD: odds / d})
-	smoother := known(smooth, gate.Known{Beyond: odds, SD: odds / d}) // e^(-1.5·d²): an eighth
-	nothing := known(time, gate.Known{})
-	never := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 90}})
-	anr := known("anr.count", gate.Known{Counts: never, Events: 1, Repetitions: 10})
-	sure := known(time, gate.Known{Beyond: slower, SD: 0.001})
-	surelyNot := known(time, gate.Known{SD: 0.001})
+	same := known(time, gate.Prior{SD: slower / d})
+	worse := known(time, gate.Prior{Beyond: slower, SD: slower / d})
+	janky := known(smooth, gate.Prior{Beyond: -odds, SD: odds / d})
+	smoother := known(smooth, gate.Prior{Beyond: odds, SD: odds / d}) // e^(-1.5·d²): an eighth
+	nothing := known(time, gate.Prior{})
+	never := screening.NewCounts([]screening.Count{{Events: 0, Repetitions: 90}})
+	anr := known("anr.count", gate.Prior{Counts: never, Events: 1, Repetitions: 10})
+	sure := known(time, gate.Prior{Beyond: slower, SD: 0.001})
+	surelyNot := known(time, gate.Prior{SD: 0.001})
 	for name, c := range map[string]struct {
 		open []gate.Comparison
 		want []float64
@@ -44,22 +44,22 @@ func TestTheMostSuspectGetsMoreOfTheFalseAlarms(t *testing.T) {
 	}
 }
 
-// Five rounds all alike have 1/32, more than half of a false alarm in twenty (1/40): they fail one
-// of two questions if it has 1.5 parts (3/80), and none if it has a half (1/80), for which it
-// takes seven rounds. With a plan of fewer both have equal parts.
-func TestWhatIsSuspectFailsSooner(t *testing.T) {
+// Five equal rounds have 1/32, more than half of a false alarm in twenty (1/40): they fail one of
+// two questions if it has 1.5 parts (3/80), and none if it has a half (1/80), for which it takes
+// seven rounds. With a plan of fewer both have equal parts.
+func TestSuspectFailsSooner(t *testing.T) {
 	p := strictly(t)
 	p.Alpha = 0.05
-	sure := known("frames.duration_ms", gate.Known{Beyond: math.Log(1.1), SD: 0.001})
-	surelyNot := known("frames.duration_ms", gate.Known{SD: 0.001})
+	sure := known("frames.duration_ms", gate.Prior{Beyond: math.Log(1.1), SD: 0.001})
+	surelyNot := known("frames.duration_ms", gate.Prior{SD: 0.001})
 	for name, c := range map[string]struct {
 		open []gate.Comparison
 		most int
-		want gate.Says
+		want gate.RoundsOutcome
 	}{
-		"suspect":                 {[]gate.Comparison{sure, surelyNot}, 7, gate.SaysWorse},
-		"the other is":            {[]gate.Comparison{surelyNot, sure}, 7, gate.SaysOpen},
-		"too few for a half part": {[]gate.Comparison{sure, surelyNot}, 6, gate.SaysOpen},
+		"suspect":                 {[]gate.Comparison{sure, surelyNot}, 7, gate.RoundsWorse},
+		"the other is":            {[]gate.Comparison{surelyNot, sure}, 7, gate.RoundsUndecided},
+		"too few for a half part": {[]gate.Comparison{sure, surelyNot}, 6, gate.RoundsUndecided},
 	} {
 		v := gate.Verdict{Format: gate.Format}
 		for _, open := range c.open {
@@ -68,10 +68,10 @@ func TestWhatIsSuspectFailsSooner(t *testing.T) {
 		trial := New(p, metric.Default(), v, Plan{Most: c.most, Looks: []Look{{Rounds: 5, Fail: p.Alpha, Pass: PassLevel}}})
 		trial.Add(0, timed(1, alike(5)...), timed(1, times(alike(5), 1.2)...))
 		got := trial.Verdict().Runs[0].Comparisons[0].Rounds
-		if got.Says != c.want {
-			t.Errorf("%s: %s, want %s", name, got.Says, c.want)
+		if got.Outcome != c.want {
+			t.Errorf("%s: %s, want %s", name, got.Outcome, c.want)
 		}
-		if p := map[gate.Says]float64{gate.SaysWorse: 2.0 / 32 / 1.5}[c.want]; p > 0 && math.Abs(got.P-p) > 2e-4 {
+		if p := map[gate.RoundsOutcome]float64{gate.RoundsWorse: 2.0 / 32 / 1.5}[c.want]; p > 0 && math.Abs(got.P-p) > 2e-4 {
 			t.Errorf("%s: a chance of %g, want %g", name, got.P, p)
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What the head build clearly does more of is told beside the base build, where the rounds
-// count it, whatever the history said; what they don't count, as the history has it.
+// Work that is clearly more is reported compared with the base build, where the rounds count it,
+// whatever the history showed; else as the history has it.
 func TestWorkInRounds(t *testing.T) {
 	layouts := gate.Comparison{Metric: "work.layouts", Value: 48, Expected: 40, Change: 0.2, P: 1}
 	counting := func(seed int, ms, faults float64, n int) run.Run {
 		r := waver(seed, n, ms)
 		for i := range r.Iterations {
 			r.Iterations[i].Metrics["work.page_faults"] = faults
-			r.Iterations[i].Metrics["frames.late"] = faults / 1000 // which counts no work
+			r.Iterations[i].Metrics["frames.late"] = faults / 1000 // which is no count of work
 		}
 		return r
 	}

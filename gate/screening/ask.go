@@ -2,7 +2,7 @@ package screening
 
 import "math"
 
-// Level is the expected level.
+// Level returns the expected level.
 func (o Outlook) Level() float64 {
 	sum := 0.0
 	for _, p := range o.parts {
@@ -11,7 +11,7 @@ func (o Outlook) Level() float64 {
 	return sum
 }
 
-// Below is the chance that the next session's centre lies below x.
+// Below returns the chance that the next session's centre lies below x.
 func (o Outlook) Below(x float64) float64 {
 	sum := 0.0
 	for _, p := range o.parts {
@@ -20,7 +20,7 @@ func (o Outlook) Below(x float64) float64 {
 	return sum
 }
 
-// Above is the chance that it lies above x.
+// Above returns the chance that it lies above x.
 func (o Outlook) Above(x float64) float64 {
 	sum := 0.0
 	for _, p := range o.parts {
@@ -29,13 +29,14 @@ func (o Outlook) Above(x float64) float64 {
 	return sum
 }
 
-// Quantile is what the next session's centre lies below with the chance p, between 0 and 1.
+// Quantile returns the value that the next session's centre lies below with the chance p, between 0
+// and 1.
 func (o Outlook) Quantile(p float64) float64 { return quantile(o.parts, p, normalBelow, o.Below) }
 
-// Rarely is Below (or where above is asked, Above), with room for the sessions that no normal
-// distribution has: Student's t of four degrees of freedom about the level. It is what an
-// unchanged build may be called worse by; a build may be cleared by less.
-func (o Outlook) Rarely(x float64, above bool) float64 {
+// TailChance is Below (Above, if above is set) with heavier tails, for sessions that no normal
+// distribution has: Student's t of four degrees of freedom about the level. An unchanged build may
+// be called worse by this chance only; a build may be cleared by the lighter one.
+func (o Outlook) TailChance(x float64, above bool) float64 {
 	sum := 0.0
 	for _, p := range o.parts {
 		z := (x - p.mean) / p.sd
@@ -47,14 +48,13 @@ func (o Outlook) Rarely(x float64, above bool) float64 {
 	return sum
 }
 
-// Reach is the quantile of the outlook with such room: of Rarely.
-func (o Outlook) Reach(p float64) float64 {
-	return quantile(o.parts, p, tBelow, func(x float64) float64 { return o.Rarely(x, false) })
+// TailQuantile is the quantile with such tails: the inverse of TailChance.
+func (o Outlook) TailQuantile(p float64) float64 {
+	return quantile(o.parts, p, tBelow, func(x float64) float64 { return o.TailChance(x, false) })
 }
 
-// quantile finds where below is p, between the quantiles of the parts, by the Illinois
-// method (Dowell and Jarratt 1971): false position that halves the weight of an end that
-// stays.
+// quantile finds where below equals p, between the quantiles of the parts, by the Illinois method
+// (Dowell and Jarratt 1971): false position that halves the weight of an end that stays.
 func quantile(parts []part, p float64, of, below func(float64) float64) float64 {
 	z := 1.0 // of the kernel, at which it is surely beyond p
 	for of(-z) > math.Min(p, 1-p) {
@@ -91,13 +91,13 @@ func quantile(parts []part, p float64, of, below func(float64) float64) float64 
 
 func normalBelow(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// tBelow is Student's t with four degrees of freedom.
+// tBelow is the distribution function of Student's t with four degrees of freedom.
 func tBelow(z float64) float64 {
 	if math.IsInf(z, 0) {
 		return (1 + math.Copysign(1, z)) / 2
 	}
-	// F(t) = 1/2 + 3/8·u·(1 - u²/12), u = t/√(1+t²/4); far out the sum of the two
-	// halves loses its digits, and 1 - F ≈ 3/t⁴ takes over.
+	// F(t) = 1/2 + 3/8·u·(1 - u²/12), u = t/√(1+t²/4). Far out the sum of the two halves loses its
+	// digits, and 1 - F ≈ 3/t⁴ is used instead.
 	if z < -1e3 {
 		return 3 / (z * z * z * z)
 	}

@@ -6,21 +6,21 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Count is how many events a session counted in so many repetitions.
+// Count is how many events a session counted in how many repetitions.
 type Count struct{ Events, Repetitions float64 }
 
-// Counts is what is expected of the events of one more session: a negative binomial
-// distribution, which is Poisson's with a rate that is known no better than the past
-// tells, and with room for sessions that differ by more than chance.
+// Counts is the expected distribution of the events of one more session: a negative binomial
+// distribution, which is Poisson's with a rate that is only known as well as the past shows it, and
+// with room for sessions that differ by more than chance.
 type Counts struct {
 	rate        float64 // events a repetition
 	repetitions float64 // that the rate is known from
 	dispersion  float64 // variance over mean, at least 1
 }
 
-// CountsOf is what the past lets expect. Of no events at all half an event is assumed
-// (Jeffreys' prior): rates of 0 are not known to be 0.
-func CountsOf(past []Count) Counts {
+// NewCounts returns the distribution expected after the past sessions. If there were no events,
+// half an event is assumed (Jeffreys' prior): a rate of 0 is never certain.
+func NewCounts(past []Count) Counts {
 	const jeffreys = 0.5
 	events, repetitions := 0.0, 0.0
 	for _, c := range past {
@@ -42,7 +42,7 @@ func CountsOf(past []Count) Counts {
 	return out
 }
 
-// With is what is expected after so many more repetitions of the same build, with these
+// With returns the distribution after so many more repetitions of the same build, with these
 // events.
 func (c Counts) With(events, repetitions float64) Counts {
 	if !c.Known() || repetitions <= 0 {
@@ -51,25 +51,25 @@ func (c Counts) With(events, repetitions float64) Counts {
 	return Counts{rate: (c.rate*c.repetitions + events) / (c.repetitions + repetitions), repetitions: c.repetitions + repetitions, dispersion: c.dispersion}
 }
 
-// Repetitions are those that the past has.
+// Repetitions returns how many the past has.
 func (c Counts) Repetitions() float64 { return c.repetitions }
 
-// Known reports whether there was any past.
+// Known reports whether there was any past session.
 func (c Counts) Known() bool { return c.repetitions > 0 }
 
-// Rate is the expected number of events in one repetition.
+// Rate returns the expected number of events in one repetition.
 func (c Counts) Rate() float64 {
 	const jeffreys = 0.5
 	return math.Max(c.rate-jeffreys/c.repetitions, 0)
 }
 
-// rounding is what a mean times the number of its values is off by: 15 events in eleven
-// repetitions may be 14.999….
+// rounding is the error of a mean times the number of its values: 15 events in eleven repetitions
+// may be 14.999….
 const rounding = 1e-9
 
-// AtMost is the chance that a session of so many repetitions has no more than these
-// events, where the build has `more` of them in such a session than it used to. What can't
-// be worked out, of numbers that are none or too large, rules nothing out: 1.
+// AtMost returns the chance that a session of so many repetitions has no more than these events,
+// where the build causes `more` additional events in such a session. Where the chance can't be
+// computed, as numbers are not finite or too large, it is 1, which rules nothing out.
 func (c Counts) AtMost(events, repetitions, more float64) float64 {
 	events, repetitions = math.Floor(events+rounding), max(repetitions, 0)
 	mean := c.rate*repetitions + more
@@ -96,7 +96,7 @@ func (c Counts) AtMost(events, repetitions, more float64) float64 {
 	return chance
 }
 
-// AtLeast is the chance that an unchanged build has no fewer.
+// AtLeast returns the chance that an unchanged build has no fewer.
 func (c Counts) AtLeast(events, repetitions float64) float64 {
 	if events < 1-rounding {
 		return 1

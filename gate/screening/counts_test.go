@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Three events in ten repetitions let expect, with Jeffreys' half of one, a rate that is
-// Gamma(3.5, 10): of five more repetitions there are at most k events with the chance of
-// a negative binomial distribution with size 3.5 and chance 10/15.
+// After three events in ten repetitions, with Jeffreys' half event, the expected rate is Gamma(3.5,
+// 10). The chance that five more repetitions have at most k events is that of a negative binomial
+// distribution with size 3.5 and chance 10/15.
 func TestCountsByHand(t *testing.T) {
-	c := CountsOf([]Count{{2, 5}, {1, 5}})
+	c := NewCounts([]Count{{2, 5}, {1, 5}})
 	lgamma := func(x float64) float64 { l, _ := math.Lgamma(x); return l }
 	sum := 0.0
 	for k := range 6 {
@@ -37,15 +37,15 @@ func TestCountsByHand(t *testing.T) {
 			t.Errorf("%g in %g: at most %g, at least %g", of[0], n, most, least)
 		}
 	}
-	if CountsOf(nil).Known() || CountsOf([]Count{{1, 0}}).Known() || !c.Known() {
+	if NewCounts(nil).Known() || NewCounts([]Count{{1, 0}}).Known() || !c.Known() {
 		t.Error("known is what had repetitions")
 	}
 }
 
-// Two more events in five repetitions make it five and a half in fifteen: of five more there are
-// none with (15/20)^5.5 = 0.2054.
+// Two more events in five repetitions make five and a half in fifteen: five more repetitions have
+// none with the chance (15/20)^5.5 = 0.2054.
 func TestCountsOfMoreRepetitions(t *testing.T) {
-	c := CountsOf([]Count{{2, 5}, {1, 5}})
+	c := NewCounts([]Count{{2, 5}, {1, 5}})
 	more := c.With(2, 5)
 	if got := more.AtMost(0, 5, 0); math.Abs(got-math.Pow(0.75, 5.5)) > 1e-9 || math.Abs(more.Rate()-5.0/15) > 1e-12 || more.Repetitions() != 15 {
 		t.Errorf("none in five with %g, a rate of %g of %g repetitions; want 0.2054, a third and 15", got, more.Rate(), more.Repetitions())
@@ -58,9 +58,9 @@ func TestCountsOfMoreRepetitions(t *testing.T) {
 	}
 }
 
-// Of a long past the rate is known: Poisson's distribution, with four more to be expected.
-func TestCountsOfALongPast(t *testing.T) {
-	never := CountsOf([]Count{{0, 1e7}})
+// A long past determines the rate: Poisson's distribution, with four more events expected.
+func TestCountsOfLongHistory(t *testing.T) {
+	never := NewCounts([]Count{{0, 1e7}})
 	for k := range 5 {
 		if got, want := never.AtMost(float64(k), 5, 4), (distuv.Poisson{Lambda: 4}).CDF(float64(k)); math.Abs(got-want) > 1e-4 {
 			t.Errorf("at most %d of four: %g, want %g", k, got, want)
@@ -71,10 +71,10 @@ func TestCountsOfALongPast(t *testing.T) {
 	}
 }
 
-// Sessions that differ by more than chance leave more room: of 0 and 10 events, in five
+// Sessions that differ by more than chance widen the distribution: of 0 and 10 events, in five
 // repetitions each, the variance is ten times the mean.
 func TestCountsOfUnlikeSessions(t *testing.T) {
-	even, uneven := CountsOf([]Count{{5, 5}, {5, 5}, {5, 5}}), CountsOf([]Count{{0, 5}, {10, 5}, {5, 5}})
+	even, uneven := NewCounts([]Count{{5, 5}, {5, 5}, {5, 5}}), NewCounts([]Count{{0, 5}, {10, 5}, {5, 5}})
 	if uneven.dispersion != 5 || even.dispersion != 1 {
 		t.Errorf("dispersions %g and %g, want 5 and 1", uneven.dispersion, even.dispersion)
 	}
@@ -83,13 +83,13 @@ func TestCountsOfUnlikeSessions(t *testing.T) {
 	}
 }
 
-// Whatever is counted, a chance lies between 0 and 1, and more events are no less likely to
-// be the most that there are.
-func TestAChanceAtAnyCount(t *testing.T) {
+// Whatever is counted, a chance lies between 0 and 1, and AtMost does not decrease as the number of
+// events grows.
+func TestCountsAtAnyNumber(t *testing.T) {
 	numbers := []float64{math.NaN(), math.Inf(-1), -1, 0, 1e-300, 0.5, 1, 3, 1e5, 1e6, 1e9, 1e15, 1e300, math.MaxFloat64, math.Inf(1)}
 	pasts := [][]Count{{{0, 1}}, {{1, 5}, {1, 5}}, {{0, 5}, {1e9, 5}}, {{1e15, 3}}, {{1e300, 1e-300}}, {{math.MaxFloat64, 1}, {0, 1}}, {{math.NaN(), 5}}, {{math.Inf(1), 5}}, {{3, 1e300}}}
 	for _, past := range pasts {
-		c := CountsOf(past)
+		c := NewCounts(past)
 		for _, repetitions := range numbers {
 			for _, more := range numbers {
 				for _, events := range numbers {
@@ -106,7 +106,7 @@ func TestAChanceAtAnyCount(t *testing.T) {
 		}
 	}
 	// A million events where a million are usual, in as many repetitions: half of the time.
-	even := CountsOf([]Count{{1e6, 10}, {1e6, 10}, {1e6, 10}, {1e6, 10}})
+	even := NewCounts([]Count{{1e6, 10}, {1e6, 10}, {1e6, 10}, {1e6, 10}})
 	if p := even.AtMost(1e6, 10, 0); math.Abs(p-0.5) > 0.01 {
 		t.Errorf("as many as usual or fewer: %g, want a half", p)
 	}

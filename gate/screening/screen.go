@@ -1,18 +1,16 @@
-// Package screening says what the history of a number lets expect of its next run: how
-// likely it is that a build which is worse would look as good as this one, and that
-// one which is unchanged would look as bad.
+// Package screening predicts the next session of a number from its history: how likely a worse
+// build would look as good as this one, and how likely an unchanged build would look as bad.
 //
-// The centre of a run's repetitions varies about the level by τ from session to
-// session, and by σ/√n as there are no more than n repetitions of it:
+// The centre of a run's repetitions varies about the level by τ from session to session, and by
+// σ/√n since it has only n repetitions:
 //
 //	y ~ N(level, τ² + σ²/n + floor²)
 //
-// as in a one-way analysis of variance with random effects (Searle, Casella and
-// McCulloch, "Variance Components", 1992). Neither τ nor σ is known: both are
-// integrated out over a grid, with wide priors (after Gelman, "Prior distributions for
-// variance parameters", Bayesian Analysis 1, 2006), so that few runs make no one sure. It
-// knows no metric, no context and no policy: numbers are on whatever scale the caller
-// judges.
+// as in a one-way analysis of variance with random effects (Searle, Casella and McCulloch,
+// "Variance Components", 1992). Neither τ nor σ is known: both are integrated out over a grid, with
+// wide priors (after Gelman, "Prior distributions for variance parameters", Bayesian Analysis 1,
+// 2006), so that a few runs never give certainty. The package knows no metric, no context and no
+// policy: numbers are on whatever scale the caller judges.
 package screening
 
 import (
@@ -20,15 +18,14 @@ import (
 	"slices"
 )
 
-// Session is what one session measured: the centre of its repetitions and how many
-// they are, at least 1.
+// Session is the result of one session: the centre of its repetitions and their number, at least 1.
 type Session struct {
 	Centre float64
 	N      int
 }
 
-// Within is how repetitions of one session differ: the sum of their squares about
-// their centres and the degrees of freedom behind it; none are known where DF is 0.
+// Within is the variation of repetitions within a session: the sum of squares about the session
+// centres and its degrees of freedom. It is unknown where DF is 0.
 type Within struct{ Squares, DF float64 }
 
 // Add adds a session's n repetitions with a standard deviation.
@@ -39,7 +36,7 @@ func (w *Within) Add(sd float64, n int) {
 	}
 }
 
-// SD is the standard deviation of one repetition; 0 where none is known.
+// SD returns the standard deviation of one repetition; 0 where unknown.
 func (w Within) SD() float64 {
 	if !(w.DF > 0) {
 		return 0
@@ -47,37 +44,36 @@ func (w Within) SD() float64 {
 	return math.Sqrt(w.Squares / w.DF)
 }
 
-// Told is what others tell of the level: a centre and how far off it may be. Nothing is
-// told where SD is not above 0.
-type Told struct{ Centre, SD float64 }
+// LevelPrior is an estimate of the level from other contexts: a centre and its standard error.
+// There is none where SD is not above 0.
+type LevelPrior struct{ Centre, SD float64 }
 
-// Prior is what is believed before any session is seen.
+// Prior is what is assumed before any session is seen.
 type Prior struct {
-	// Between and Repetition are the scales of the priors on τ and σ: logHeavy's and
-	// logHalfCauchy's.
+	// Between and Repetition are the scales of the priors on τ and σ: those of logHeavy and
+	// logHalfCauchy.
 	Between, Repetition float64
-	// Floor is the least standard deviation of a session that is believed.
+	// Floor is the least standard deviation of a session that is assumed.
 	Floor float64
-	// Spread is the standard deviation of a session's centre as others show it, and
-	// DF how many degrees of freedom it is worth; none where DF is 0.
+	// Spread is the standard deviation of a session's centre in other contexts, and DF its degrees
+	// of freedom; unknown where DF is 0.
 	Spread, DF float64
-	Told       Told
+	Level      LevelPrior
 }
 
-// Outlook is what is expected of one more session.
+// Outlook is the predictive distribution of one more session.
 type Outlook struct{ parts []part }
 
-// part is one of the normal distributions that the outlook is a mixture of: of the
-// next session, and of the level.
+// part is one of the normal distributions of the mixture: of the next session, and of the level.
 type part struct{ weight, mean, sd, level float64 }
 
-// Known reports whether anything is expected: of one session alone there is no spread.
+// Known reports whether there is a prediction: a single session has no spread.
 func (o Outlook) Known() bool { return len(o.parts) > 0 }
 
-// Of is the outlook for one more session of n repetitions after these, of which within
-// tells how repetitions differ (of the new session too). It takes at least two sessions,
-// or one and what others tell; else nothing is known.
-func Of(past []Session, n int, within Within, prior Prior) Outlook {
+// NewOutlook returns the distribution of one more session of n repetitions after the past sessions.
+// within is how repetitions differ, including those of the new session. It needs at least two
+// sessions, or one and a prior from other contexts; else the outlook is unknown.
+func NewOutlook(past []Session, n int, within Within, prior Prior) Outlook {
 	if len(past) == 0 || (len(past) == 1 && prior.DF <= 0) || !(prior.Between > 0) || !(prior.Repetition > 0) {
 		return Outlook{}
 	}
@@ -85,11 +81,11 @@ func Of(past []Session, n int, within Within, prior Prior) Outlook {
 	return Outlook{merged(e.parts())}
 }
 
-// group are the sessions of equally many repetitions: all that the likelihood needs.
+// group are the sessions with the same number of repetitions: all that the likelihood needs.
 type group struct{ n, count, mean, squares float64 }
 
-// grouped sorts sessions by their number of repetitions: above twenty, numbers that
-// differ by less than a tenth count as one, so that there are never many groups.
+// grouped groups sessions by their number of repetitions. Above twenty, numbers that differ by less
+// than a tenth share a group, so that there are never many.
 func grouped(past []Session) []group {
 	at := map[int]int{}
 	var out []group
@@ -121,15 +117,15 @@ type evidence struct {
 	prior  Prior
 }
 
-// Of the grids.
+// Parameters of the grids.
 const (
 	sigmas     = 13
 	taus       = 13
-	refined    = 4    // how often the grid of τ is laid anew around what is likely
-	negligible = 1e-5 // of the likeliest
+	refined    = 4    // how often the grid of τ is narrowed to the likely values
+	negligible = 1e-5 // compared with the likeliest
 )
 
-// parts are the outlooks for each σ and τ of the grid, with the likelihood of these.
+// parts returns the predictions for each σ and τ of the grid, weighted by their likelihood.
 func (e evidence) parts() []part {
 	low, high := e.sigmaRange()
 	out, logs := make([]part, 0, sigmas*taus), make([]float64, 0, sigmas*taus)
@@ -153,7 +149,7 @@ func (e evidence) parts() []part {
 	return kept
 }
 
-// overTau adds the parts of one σ, and the logarithms of their weights.
+// overTau appends the parts of one σ, and the logarithms of their weights.
 func (e evidence) overTau(sigma, of float64, out []part, logs []float64) ([]part, []float64) {
 	low, high := e.tauRange()
 	var grid [taus]float64
@@ -184,8 +180,8 @@ func (e evidence) overTau(sigma, of float64, out []part, logs []float64) ([]part
 	return append(out, parts[:]...), append(logs, grid[:]...)
 }
 
-// at is the outlook where σ and τ are known, and the logarithm of how likely the
-// sessions are then, whatever the level is.
+// at returns the prediction for a given σ and τ, and the log-likelihood of the sessions, integrated
+// over the level.
 func (e evidence) at(sigma, tau float64) (part, float64) {
 	fixed := tau*tau + e.prior.Floor*e.prior.Floor
 	weights, sum, log := 0.0, 0.0, 0.0
@@ -195,7 +191,7 @@ func (e evidence) at(sigma, tau float64) (part, float64) {
 		sum += g.count * g.mean / v
 		log -= g.count/2*math.Log(v) + g.squares/(2*v)
 	}
-	if told := e.prior.Told; told.SD > 0 {
+	if told := e.prior.Level; told.SD > 0 {
 		weights += 1 / (told.SD * told.SD)
 		sum += told.Centre / (told.SD * told.SD)
 	}
@@ -204,7 +200,7 @@ func (e evidence) at(sigma, tau float64) (part, float64) {
 		v := fixed + sigma*sigma/g.n
 		log -= g.count * (g.mean - level) * (g.mean - level) / (2 * v)
 	}
-	if told := e.prior.Told; told.SD > 0 {
+	if told := e.prior.Level; told.SD > 0 {
 		log -= (told.Centre - level) * (told.Centre - level) / (2 * told.SD * told.SD)
 	}
 	log -= math.Log(weights) / 2
@@ -215,7 +211,7 @@ func (e evidence) at(sigma, tau float64) (part, float64) {
 	return part{mean: level, sd: math.Sqrt(next + 1/weights), level: math.Sqrt(1 / weights)}, log
 }
 
-// logWithin is the logarithm of how likely the differences of repetitions are.
+// logWithin returns the log-likelihood of the differences between repetitions.
 func (e evidence) logWithin(sigma float64) float64 {
 	if e.within.DF <= 0 {
 		return 0
@@ -223,8 +219,8 @@ func (e evidence) logWithin(sigma float64) float64 {
 	return -e.within.DF*math.Log(sigma) - e.within.Squares/(2*sigma*sigma)
 }
 
-// sigmaRange is where σ may lie: around what repetitions show, or where they show
-// nothing, anywhere.
+// sigmaRange returns the range of σ: around the value that repetitions show, or a wide one where
+// they show nothing.
 func (e evidence) sigmaRange() (low, high float64) {
 	least := math.Max(e.prior.Floor/10, e.prior.Repetition/1000)
 	if e.within.DF > 0 {
@@ -235,12 +231,12 @@ func (e evidence) sigmaRange() (low, high float64) {
 	return least, 10 * (e.prior.Repetition + e.sd())
 }
 
-// tauRange is where τ may lie.
+// tauRange returns the range of τ.
 func (e evidence) tauRange() (low, high float64) {
 	return e.prior.Between / 50, 10 * (e.prior.Between + e.sd() + e.prior.Spread)
 }
 
-// sd is the standard deviation of the sessions' centres, whatever their repetitions.
+// sd returns the standard deviation of the sessions' centres, whatever their repetitions.
 func (e evidence) sd() float64 {
 	count, mean, squares := 0.0, 0.0, 0.0
 	for _, g := range e.groups {
@@ -255,15 +251,15 @@ func (e evidence) sd() float64 {
 	return math.Sqrt(squares / math.Max(count-1, 1))
 }
 
-// logHalfCauchy is the logarithm of the density of σ, but for a constant.
+// logHalfCauchy is the logarithm of the prior density of σ, up to a constant.
 func logHalfCauchy(x, scale float64) float64 { return -math.Log1p(x * x / (scale * scale)) }
 
-// logHeavy is the same of τ: 1/(scale+τ), whose tail is that of not knowing the order of
-// magnitude. A half-Cauchy density falls off too fast for few sessions: where they differ
-// by 10 %, 5 to 6 % of the builds that are worse by 10 % would be cleared.
+// logHeavy is the same for τ: 1/(scale+τ), whose tail expresses that the order of magnitude is
+// unknown. A half-Cauchy density falls off too fast for few sessions: where they differ by 10 %, 5
+// to 6 % of the builds that are worse by 10 % would be cleared.
 func logHeavy(x, scale float64) float64 { return -math.Log1p(x / scale) }
 
-// merged puts parts of nearly the same spread together, so that asking is cheap.
+// merged merges parts of nearly the same spread, which makes queries cheap.
 func merged(parts []part) []part {
 	const most = 24
 	if len(parts) <= most {

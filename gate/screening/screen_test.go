@@ -12,8 +12,8 @@ import (
 // usual is the prior of times and joules, on their logarithms.
 var usual = Prior{Between: 0.02, Repetition: 0.05, Floor: 0.005}
 
-// sd is how far the 84.13 % quantile lies above the level: the standard deviation, were
-// the outlook a normal distribution.
+// sd returns how far the 84.13 % quantile lies above the level: the standard deviation, if the
+// outlook were a normal distribution.
 func sd(o Outlook) float64 { return o.Quantile(distuv.UnitNormal.CDF(1)) - o.Level() }
 
 // world draws sessions of a phone.
@@ -39,8 +39,8 @@ func (w world) draw(rng *rand.Rand, n int, within *Within) Session {
 	return Session{Centre: mean, N: n}
 }
 
-// shares draws new sessions of an unchanged build and tells which share is cleared, which
-// share of builds that are 10 % worse is, and which share looks worse at 1 %.
+// shares draws new sessions of an unchanged build and returns the share that is cleared, the share
+// of builds that are 10 % worse that is cleared, and the share that looks worse at 1 %.
 func (w world) shares(seed uint64, draws, sessions int, of []int, n int) (cleared, missed, alarmed float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	for range draws {
@@ -50,24 +50,23 @@ func (w world) shares(seed uint64, draws, sessions int, of []int, n int) (cleare
 			past = append(past, w.draw(rng, of[i%len(of)], &within))
 		}
 		now := w.draw(rng, n, &within)
-		o := Of(past, n, within, usual)
+		o := NewOutlook(past, n, within, usual)
 		if o.Below(now.Centre-math.Log(1.1)) <= 0.02 {
 			cleared++
 		}
 		if o.Below(now.Centre) <= 0.02 { // were it 10 % worse
 			missed++
 		}
-		if o.Rarely(now.Centre, true) <= 0.01 {
+		if o.TailChance(now.Centre, true) <= 0.01 {
 			alarmed++
 		}
 	}
 	return cleared / float64(draws), missed / float64(draws), alarmed / float64(draws)
 }
 
-// Of builds that are worse by 10 % two of a hundred are cleared in all, however many
-// repetitions the sessions have, like or unlike, and however sessions differ; and of
-// unchanged ones one of a hundred looks worse at 1 %.
-func TestFewWorseBuildsAreCleared(t *testing.T) {
+// In all, 2 % of builds that are worse by 10 % are cleared, however many repetitions the sessions
+// have, equal or not, and however sessions differ; and 1 % of unchanged ones look worse at 1 %.
+func TestOutlookClearsFewWorseBuilds(t *testing.T) {
 	draws := 600
 	if testing.Short() {
 		draws = 120
@@ -101,8 +100,8 @@ func TestFewWorseBuildsAreCleared(t *testing.T) {
 	}
 }
 
-// counted is Below and the level by adding up a fine grid of σ, τ and every session by
-// itself, with nothing left out or put together.
+// counted computes Below and the level by summing a fine grid of σ, τ and every session by itself,
+// with nothing left out or merged.
 func counted(past []Session, n int, w Within, p Prior, at ...float64) (below []float64, level float64) {
 	const points = 130
 	sum := 0.0
@@ -123,16 +122,16 @@ func counted(past []Session, n int, w Within, p Prior, at ...float64) (below []f
 			for _, o := range past {
 				observe(o.Centre, tau*tau+s*s/float64(o.N)+p.Floor*p.Floor)
 			}
-			if p.Told.SD > 0 {
-				observe(p.Told.Centre, p.Told.SD*p.Told.SD)
+			if p.Level.SD > 0 {
+				observe(p.Level.Centre, p.Level.SD*p.Level.SD)
 			}
 			mean := weighted / precision
 			for _, o := range past {
 				v := tau*tau + s*s/float64(o.N) + p.Floor*p.Floor
 				log -= math.Log(v)/2 + (o.Centre-mean)*(o.Centre-mean)/(2*v)
 			}
-			if p.Told.SD > 0 {
-				log -= (p.Told.Centre - mean) * (p.Told.Centre - mean) / (2 * p.Told.SD * p.Told.SD)
+			if p.Level.SD > 0 {
+				log -= (p.Level.Centre - mean) * (p.Level.Centre - mean) / (2 * p.Level.SD * p.Level.SD)
 			}
 			next := tau*tau + s*s/float64(n) + p.Floor*p.Floor
 			log -= math.Log(precision)/2 + p.DF/2*math.Log(next) + p.DF*p.Spread*p.Spread/(2*next)
@@ -150,7 +149,7 @@ func counted(past []Session, n int, w Within, p Prior, at ...float64) (below []f
 	return below, level / sum
 }
 
-func TestTheGridIsFineEnough(t *testing.T) {
+func TestOutlookAgainstFineGrid(t *testing.T) {
 	for name, c := range map[string]struct {
 		w     world
 		of    []int
@@ -162,7 +161,7 @@ func TestTheGridIsFineEnough(t *testing.T) {
 		"unlike":                  {world{tau: 0.03, sigma: 0.06}, []int{1, 3, 10, 1, 3, 10, 1, 3, 10}, 3, nil},
 		"tens, and then one":      {world{tau: 0.01, sigma: 0.04}, []int{10, 10, 10, 10, 10, 10}, 1, nil},
 		"two beside others":       {world{tau: 0.01, sigma: 0.02}, []int{5, 5}, 5, func(p *Prior) { p.Spread, p.DF = 0.03, 8 }},
-		"one, and told the level": {world{tau: 0.01, sigma: 0.02}, []int{5}, 5, func(p *Prior) { p.Spread, p.DF, p.Told = 0.02, 6, Told{2.01, 0.015} }},
+		"one, and told the level": {world{tau: 0.01, sigma: 0.02}, []int{5}, 5, func(p *Prior) { p.Spread, p.DF, p.Level = 0.02, 6, LevelPrior{2.01, 0.015} }},
 		"all over the place":      {world{tau: 0.3, sigma: 0.2}, []int{3, 3, 3, 3, 3, 3}, 3, nil},
 		"sixty":                   {world{tau: 0.03, sigma: 0.05}, make([]int, 60), 3, nil},
 		"hundreds of repetitions": {world{tau: 0.02, sigma: 0.1}, []int{300, 310, 320, 290, 305, 330}, 300, nil},
@@ -181,7 +180,7 @@ func TestTheGridIsFineEnough(t *testing.T) {
 				}
 				past = append(past, c.w.draw(rng, n, &w))
 			}
-			o := Of(past, c.n, w, p)
+			o := NewOutlook(past, c.n, w, p)
 			zs := []float64{-3, -2, -1, 0, 1, 2}
 			xs := make([]float64, len(zs))
 			for i, z := range zs {
@@ -203,8 +202,8 @@ func TestTheGridIsFineEnough(t *testing.T) {
 	}
 }
 
-// Ten thousand sessions leave nothing in doubt but the next session itself: they show its spread
-// to a hundredth, whatever the least is that would be believed.
+// Ten thousand sessions leave only the next session itself uncertain: they show its spread to a
+// hundredth, whatever floor is assumed.
 func TestManySessions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	w := world{tau: 0.03, sigma: 0.05}
@@ -213,13 +212,13 @@ func TestManySessions(t *testing.T) {
 	for i := range 10_000 {
 		past = append(past, w.draw(rng, []int{1, 3, 10, 25}[i%4], &within))
 	}
-	o := Of(past, 4, within, usual)
+	o := NewOutlook(past, 4, within, usual)
 	if want := math.Sqrt(0.03*0.03 + 0.05*0.05/4); math.Abs(sd(o)-want) > 0.01*want || math.Abs(o.Level()-2) > 0.002 {
 		t.Errorf("%.5f ± %.5f, want 2 ± %.5f", o.Level(), sd(o), want)
 	}
 }
 
-func TestWhatIsNotKnown(t *testing.T) {
+func TestOutlookUnknown(t *testing.T) {
 	two := []Session{{2, 3}, {2.01, 3}}
 	with := func(change func(*Prior)) Prior { p := usual; change(&p); return p }
 	for name, c := range map[string]struct {
@@ -234,28 +233,28 @@ func TestWhatIsNotKnown(t *testing.T) {
 		"two without a scale":         {two, with(func(p *Prior) { p.Between = 0 }), false},
 		"two, and none of repeating":  {two, with(func(p *Prior) { p.Repetition = math.NaN() }), false},
 	} {
-		if got := Of(c.past, 3, Within{}, c.prior).Known(); got != c.want {
+		if got := NewOutlook(c.past, 3, Within{}, c.prior).Known(); got != c.want {
 			t.Errorf("%s: known %t", name, got)
 		}
 	}
 }
 
-// Sessions of no repetitions count as of one, and all that are alike to the last digit
-// leave the least spread that is believed.
+// Sessions without repetitions count as having one, and identical sessions have the least spread
+// that is assumed.
 func TestSessionsWithoutSpread(t *testing.T) {
 	var alike []Session
 	for range 30 {
 		alike = append(alike, Session{Centre: 2})
 	}
-	o := Of(alike, 0, Within{}, usual)
+	o := NewOutlook(alike, 0, Within{}, usual)
 	if sd(o) < usual.Floor || sd(o) > 2*usual.Floor || math.Abs(o.Level()-2) > 1e-12 {
 		t.Errorf("%g ± %g, want 2 and no less than ± %g", o.Level(), sd(o), usual.Floor)
 	}
 }
 
-// However many sessions there are, there is little to add up: up to twenty repetitions
-// each number has a group, and above that those that differ by less than a tenth.
-func TestSessionsArePutTogether(t *testing.T) {
+// However many sessions there are, there is little to sum: up to twenty repetitions each number has
+// a group, and above that those that differ by less than a tenth.
+func TestSessionsAreGrouped(t *testing.T) {
 	var past []Session
 	for n := range 20 {
 		past = append(past, Session{2, n + 1}, Session{3, n + 1})
@@ -270,13 +269,13 @@ func TestSessionsArePutTogether(t *testing.T) {
 		t.Errorf("%d groups of up to ten thousand repetitions", len(got))
 	}
 	for _, sessions := range []int{3, 40, len(past)} {
-		if got := Of(past[:sessions], 5, Within{}, usual); len(got.parts) > 24 {
+		if got := NewOutlook(past[:sessions], 5, Within{}, usual); len(got.parts) > 24 {
 			t.Errorf("of %d sessions an outlook of %d parts", sessions, len(got.parts))
 		}
 	}
 }
 
-func TestRepetitionsAddUp(t *testing.T) {
+func TestWithinAdd(t *testing.T) {
 	var w Within
 	w.Add(2, 3)
 	w.Add(5, 1)
@@ -292,8 +291,8 @@ func TestRepetitionsAddUp(t *testing.T) {
 	}
 }
 
-// Student's t of four degrees of freedom, also far out; and quantiles undo chances.
-func TestRareSessions(t *testing.T) {
+// Student's t of four degrees of freedom, also far out; and quantiles invert chances.
+func TestTailChance(t *testing.T) {
 	reference := distuv.StudentsT{Sigma: 1, Nu: 4}
 	for _, z := range []float64{-5000, -900, -30, -3, -0.5, 0, 1, 4} {
 		if got, want := tBelow(z), reference.CDF(z); math.Abs(got-want) > 1e-4*want {
@@ -303,19 +302,19 @@ func TestRareSessions(t *testing.T) {
 	if tBelow(math.Inf(1)) != 1 || tBelow(math.Inf(-1)) != 0 {
 		t.Error("not all lies below infinity")
 	}
-	o := Of([]Session{{2, 3}, {2.02, 3}, {1.97, 3}, {2.01, 3}, {1.99, 3}}, 3, Within{Squares: 0.01, DF: 10}, usual)
+	o := NewOutlook([]Session{{2, 3}, {2.02, 3}, {1.97, 3}, {2.01, 3}, {1.99, 3}}, 3, Within{Squares: 0.01, DF: 10}, usual)
 	for _, p := range []float64{0.001, 0.02, 0.1, 0.5, 0.9, 0.995} {
 		if got := o.Below(o.Quantile(p)); math.Abs(got-p) > 1e-6 {
 			t.Errorf("below its quantile of %g: %g", p, got)
 		}
-		if got := o.Rarely(o.Reach(p), false); math.Abs(got-p) > 1e-6 {
+		if got := o.TailChance(o.TailQuantile(p), false); math.Abs(got-p) > 1e-6 {
 			t.Errorf("rarely below its reach of %g: %g", p, got)
 		}
-		if d := o.Rarely(o.Reach(p), true) - (1 - p); math.Abs(d) > 1e-6 {
+		if d := o.TailChance(o.TailQuantile(p), true) - (1 - p); math.Abs(d) > 1e-6 {
 			t.Errorf("rarely above its reach of %g: off by %g", p, d)
 		}
 	}
-	if narrow, wide := o.Quantile(0.99), o.Reach(0.99); wide <= narrow {
+	if narrow, wide := o.Quantile(0.99), o.TailQuantile(0.99); wide <= narrow {
 		t.Errorf("one of a hundred lies above %g, with room for bad days above %g", narrow, wide)
 	}
 }
@@ -329,9 +328,9 @@ func BenchmarkOf(b *testing.B) {
 		past = append(past, world{tau: 0.03, sigma: 0.05}.draw(rng, []int{1, 3, 10}[i%3], &within))
 	}
 	for b.Loop() {
-		o := Of(past, 3, within, usual)
+		o := NewOutlook(past, 3, within, usual)
 		o.Below(1.9)
 		o.Quantile(0.02)
-		o.Reach(0.995)
+		o.TailQuantile(0.995)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// hint says what to do where both builds' values came about differently.
-func (a apart) hint() string {
+// hint returns what to do where both builds' values were measured in different ways.
+func (a incomparable) hint() string {
 	const same = "measure both builds in the same way"
 	switch a.property {
 	case metric.EnergyFrom:
@@ -26,17 +26,17 @@ func (a apart) hint() string {
 	return same
 }
 
-// apart are metrics of a scenario that can't be compared in some context, since
-// the builds' values came about in different ways there.
-type apart struct {
+// incomparable are metrics of a scenario that can't be compared in some context, since the builds'
+// values were measured in different ways there.
+type incomparable struct {
 	property   string
 	metrics    []string
 	base, head []string // the property's values in each build's runs
-	where      []string // in which contexts
+	where      []string // the contexts concerned
 }
 
-// pairs are a cell's values in this context, those that came about in different
-// ways apart; where units stand side by side, of those alone that both have it.
+// pairs returns a cell's values in this context, a pair for each way in which they were measured.
+// Where units are paired, only those count of which both builds have the value.
 func (st *stratum) pairs(cell run.Cell, m metric.Metric, paired bool) []stat.Pair {
 	byWay := map[string]*stat.Pair{}
 	var order []*stat.Pair
@@ -75,8 +75,7 @@ func (st *stratum) pairs(cell run.Cell, m metric.Metric, paired bool) []stat.Pai
 	return out
 }
 
-// ways are those in which the units' values of a cell came about, each once and
-// in order.
+// ways returns the ways in which the units' values of a cell were measured, each once and in order.
 func ways(units []unit, cell run.Cell, m metric.Metric) []string {
 	seen := map[string]bool{}
 	for _, u := range units {
@@ -87,21 +86,21 @@ func ways(units []unit, cell run.Cell, m metric.Metric) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// noteApart takes down that a context has the cell of both builds, and that
-// nothing of it can be compared there, since it came about in different ways.
-func (s *scenario) noteApart(st *stratum, cell run.Cell, m metric.Metric) {
+// noteIncomparable records that a context has the cell of both builds, but nothing of it can be
+// compared there, since it was measured in different ways.
+func (s *scenario) noteIncomparable(st *stratum, cell run.Cell, m metric.Metric) {
 	base, head := ways(st.baseUnits, cell, m), ways(st.headUnits, cell, m)
 	if m.Within == "" || len(base) == 0 || len(head) == 0 {
 		return
 	}
-	found := slices.IndexFunc(s.apart, func(a apart) bool {
+	found := slices.IndexFunc(s.incomparable, func(a incomparable) bool {
 		return a.property == m.Within && slices.Equal(a.head, head) && slices.Equal(a.base, base)
 	})
 	if found < 0 {
-		found = len(s.apart)
-		s.apart = append(s.apart, apart{property: m.Within, base: base, head: head})
+		found = len(s.incomparable)
+		s.incomparable = append(s.incomparable, incomparable{property: m.Within, base: base, head: head})
 	}
-	a := &s.apart[found]
+	a := &s.incomparable[found]
 	if !slices.Contains(a.metrics, cell.Metric) {
 		a.metrics = append(a.metrics, cell.Metric)
 	}
@@ -110,9 +109,9 @@ func (s *scenario) noteApart(st *stratum, cell run.Cell, m metric.Metric) {
 	}
 }
 
-// warnApart warns once of each kind.
-func (s *scenario) warnApart(c *comparing) {
-	for _, a := range s.apart {
+// warnIncomparable warns once of each kind.
+func (s *scenario) warnIncomparable(c *comparing) {
+	for _, a := range s.incomparable {
 		const listed = 3
 		where := ""
 		if len(s.strata) > 1 {
@@ -125,16 +124,17 @@ func (s *scenario) warnApart(c *comparing) {
 	}
 }
 
-// describe says how the builds differ.
-func (a apart) describe(catalogue *metric.Catalogue) string {
+// describe reports how the builds differ.
+func (a incomparable) describe(catalogue *metric.Catalogue) string {
 	return fmt.Sprintf("%s can't be compared: %s is %s of the base build and %s of the head build",
 		gate.Titles(a.metrics, catalogue), a.property, gate.OneOf(a.base), gate.OneOf(a.head))
 }
 
-// unsaid is what a verdict without a regression has to add: what it says nothing of.
-func (s *scenario) unsaid(c *comparing) string {
+// uncompared returns what a verdict without a regression has to add: the numbers that it does not
+// cover.
+func (s *scenario) uncompared(c *comparing) string {
 	var metrics []string
-	for _, a := range s.apart {
+	for _, a := range s.incomparable {
 		metrics = append(metrics, a.metrics...)
 	}
 	if len(metrics) == 0 {

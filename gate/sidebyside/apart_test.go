@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func TestComparesJoulesWithinTheirSource(t *testing.T) {
+func TestComparesJoulesWithinSource(t *testing.T) {
 	v := compareBoth(t, gatetest.Runs(gatetest.HungryRounds("rails", 30)), gatetest.Runs(gatetest.HungryRounds("rails", 36)))
 	if v.Verdict != gate.Regression || !strings.Contains(v.Reason, "energy: ") || len(v.Warnings) > 0 {
 		t.Errorf("one source: %s (%s), %v", v.Verdict, v.Reason, v.Warnings)
@@ -58,8 +58,8 @@ func TestComparesWhatItCan(t *testing.T) {
 	}
 }
 
-// Runs of a source that one build alone has are left out beside those that both have: six of
-// each build, and not the two that came with the battery.
+// Runs of a source that only one build has are left out, next to those of a source that both have:
+// six of each build, and not the two from the battery.
 func TestRunsOfAnotherSourceAreLeftOut(t *testing.T) {
 	base, head := gatetest.HungryRuns(6, "rails", 8, 30), append(gatetest.HungryRuns(6, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 90)...)
 	v := compareBoth(t, base, head)
@@ -72,8 +72,8 @@ func TestRunsOfAnotherSourceAreLeftOut(t *testing.T) {
 	}
 }
 
-// Phones whose builds differ in different ways are told each by its own.
-func TestEachWayOfDifferingIsTold(t *testing.T) {
+// Phones whose builds differ in different ways are reported separately.
+func TestIncomparableNumbersAreReported(t *testing.T) {
 	on := func(model, source string, joules float64) run.Run {
 		r := gatetest.HungryRounds(source, joules)
 		r.Context["model"], r.Session = model, "together on "+model
@@ -92,9 +92,9 @@ func TestEachWayOfDifferingIsTold(t *testing.T) {
 	}
 }
 
-// What one build has not on a phone, or never in the same round as the other, is not of another
-// way: nothing keeps it apart.
-func TestWhatIsNotThereIsNotApart(t *testing.T) {
+// A number that one build lacks on a phone, or never has in the same round as the other, was not
+// measured in another way: no warning.
+func TestAbsentNumbersAreNotIncomparable(t *testing.T) {
 	on := func(model string, joules bool) run.Run {
 		r := gatetest.HungryRounds("rails", 30)
 		r.Context["model"], r.Session = model, "together on "+model
@@ -127,8 +127,8 @@ func TestWhatIsNotThereIsNotApart(t *testing.T) {
 	}
 }
 
-// The same of two builds.
-func TestWakelocksOutOfNothing(t *testing.T) {
+// The same for two builds.
+func TestNewWakelocks(t *testing.T) {
 	held := func(id string, ms float64) run.Run {
 		r := gatetest.Repeated(id, "s", "a", gatetest.Rising(12, 1)...)
 		for i := range r.Iterations {
@@ -146,7 +146,7 @@ func TestWakelocksOutOfNothing(t *testing.T) {
 }
 
 // A base measured by dumps and a head by the frame timeline share their CPU time.
-func TestComparesFramesWithinTheirKind(t *testing.T) {
+func TestComparesFramesWithinKind(t *testing.T) {
 	of := func(by string) []run.Run {
 		r := gatetest.Rounds("r", 12, func(i int) map[string]float64 {
 			return map[string]float64{"frames.smooth_ratio": 0.95, "frames.duration_ms": 8 + 0.1*float64(i%3), "cpu.time_ms": 100 + float64(i%5)}

@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// conclude makes the scenario's part of the verdict.
+// conclude returns the scenario's part of the verdict.
 func (s *scenario) conclude(c *comparing) Scenario {
 	out := Scenario{Scenario: s.name, Unit: s.unit, Contexts: []Context{}, Comparisons: []Comparison{}}
 	for _, st := range s.strata {
@@ -29,9 +29,9 @@ func (s *scenario) conclude(c *comparing) Scenario {
 	return out
 }
 
-// comparison puts together what all contexts and each alone say of a cell.
+// comparison combines the tests of a cell over all contexts and in each alone.
 func (s *scenario) comparison(cell run.Cell) (out Comparison, ok bool) {
-	var open *test
+	var undecided *test
 	for _, t := range s.tests {
 		switch {
 		case t.cell != cell:
@@ -46,21 +46,21 @@ func (s *scenario) comparison(cell run.Cell) (out Comparison, ok bool) {
 			out.Direction = t.Direction
 		}
 		out.Enough = max(out.Enough, t.enough)
-		if t.open() {
-			open = t
+		if t.undecided() {
+			undecided = t
 		}
 	}
 	switch {
-	case open != nil && out.Direction != gate.ToRegression && out.Direction != gate.Suspect:
-		out.Open, out.Enough = true, open.whole()
+	case undecided != nil && out.Direction != gate.ToRegression && out.Direction != gate.Suspect:
+		out.Open, out.Enough = true, undecided.unitsToExclude()
 	case out.Direction != gate.Suspect:
 		out.Enough = 0
 	}
 	return out, ok
 }
 
-// Deviations are the comparisons that were flagged, the gravest first, and of
-// equals the largest change first.
+// Deviations returns the flagged comparisons, gravest first, and among equals the largest change
+// first.
 func (s Scenario) Deviations() []Comparison {
 	var out []Comparison
 	for _, d := range s.Comparisons {
@@ -75,21 +75,21 @@ func (s Scenario) Deviations() []Comparison {
 	return out
 }
 
-// size is how large the change is that the direction rests on.
+// size returns the size of the change that the direction is based on.
 func (d Comparison) size() float64 {
 	shift := d.Shown()
 	return gate.Size(d.Metric, shift.Base, shift.Shift, shift.Change)
 }
 
-// Shown is the shift that the direction rests on: that of all contexts
-// together, or where only some show it by themselves, the largest of these.
+// Shown returns the shift that the direction is based on: that of all contexts together, or where
+// only some show it by themselves, the largest of these.
 func (d Comparison) Shown() Difference {
 	_, shift := d.shownIn()
 	return shift
 }
 
-// ShownIn is the place, among the scenario's contexts, of the one that the
-// direction rests on; -1 where it rests on all together.
+// ShownIn returns the index, among the scenario's contexts, of the one that the direction is based
+// on; -1 where it is based on all together.
 func (d Comparison) ShownIn() int {
 	in, _ := d.shownIn()
 	return in
@@ -110,14 +110,14 @@ func (d Comparison) shownIn() (in int, shift Difference) {
 
 func (d Comparison) restsOnAll() bool { return d.Together == d.Direction || len(d.Contexts) == 0 }
 
-// decide sets the scenario's verdict with its reason and what can be done.
+// decide sets the scenario's verdict with its reason and hint.
 func (s *scenario) decide(c *comparing, out *Scenario) {
 	deviations := out.Deviations()
 	gravest := gate.None
 	if len(deviations) > 0 {
 		gravest = deviations[0].Direction
 	}
-	open := s.stillOpen()
+	undecided := s.undecidedTests()
 	switch {
 	case gravest == gate.ToRegression:
 		out.Verdict, out.Reason = gate.Regression, c.describe(*out, deviations[0])
@@ -135,8 +135,8 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 		out.Verdict = gate.Inconclusive
 		out.Reason = "both builds have no metric in common that this policy judges"
 		out.Hint = "see gate.metrics in apkgate.yml"
-		if len(s.apart) > 0 {
-			out.Reason, out.Hint = s.apart[0].describe(c.catalogue), s.apart[0].hint()
+		if len(s.incomparable) > 0 {
+			out.Reason, out.Hint = s.incomparable[0].describe(c.catalogue), s.incomparable[0].hint()
 		}
 	case gravest == gate.Suspect:
 		out.Verdict, out.Reason = gate.Inconclusive, "perhaps worse: "+c.describe(*out, deviations[0])
@@ -144,28 +144,28 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 	case len(s.absent) > 0:
 		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), prose.Plural(len(s.absent), "was", "were"))
 		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
-	case s.fewer != "":
-		out.Verdict, out.Reason = gate.Inconclusive, s.fewer
+	case s.lackedFrames != "":
+		out.Verdict, out.Reason = gate.Inconclusive, s.lackedFrames
 		out.Hint = "look whether the measurement was cut short; where the head build is meant to draw less, name frames.count in gate.metrics to see how sure that is"
 	case s.tooFew(c.policy):
 		out.Verdict = gate.Inconclusive
 		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), prose.Plural(len(out.Comparisons), "comparison", "comparisons"))
-		out.Hint = s.settle(s.voice(c.policy))
-	case len(open) > 0:
+		out.Hint = s.settle(s.leastUnits(c.policy))
+	case len(undecided) > 0:
 		out.Verdict = gate.Inconclusive
-		out.Reason, out.Hint = s.describeOpen(open)
+		out.Reason, out.Hint = s.describeOpen(undecided)
 	case gravest == gate.ToImprovement:
-		out.Verdict, out.Reason = gate.Improvement, c.describe(*out, deviations[0])+s.unsaid(c)
+		out.Verdict, out.Reason = gate.Improvement, c.describe(*out, deviations[0])+s.uncompared(c)
 	default:
-		out.Verdict, out.Reason = gate.Pass, s.describePass(*out)+s.unsaid(c)
+		out.Verdict, out.Reason = gate.Pass, s.describePass(*out)+s.uncompared(c)
 	}
-	if s.fewer != "" && out.Reason != s.fewer {
-		c.warn("scenario %q: %s", s.name, s.fewer)
+	if s.lackedFrames != "" && out.Reason != s.lackedFrames {
+		c.warn("scenario %q: %s", s.name, s.lackedFrames)
 	}
 }
 
-// describeLost says what became of the runs that are not whole: of the head's
-// first, as it is the head that a change may have broken.
+// describeLost reports what happened to incomplete runs: the head's first, as a change may have
+// broken the head.
 func (s *scenario) describeLost() string {
 	const listed = 3
 	told := slices.Clone(s.lost)
@@ -177,14 +177,13 @@ func (s *scenario) describeLost() string {
 	return text
 }
 
-// tooFew reports that no test of the scenario had values enough to prove anything.
+// tooFew reports that no test of the scenario had enough values to prove anything.
 func (s *scenario) tooFew(p gate.Policy) bool {
 	return !slices.ContainsFunc(s.tests, func(t *test) bool { return !t.tooFew(p) })
 }
 
-// voice is the least number of units of each build at which a test could prove
-// something.
-func (s *scenario) voice(p gate.Policy) int {
+// leastUnits returns the least number of units of each build at which a test could prove something.
+func (s *scenario) leastUnits(p gate.Policy) int {
 	n := 0
 	for _, t := range s.tests {
 		for k := 1; k <= mostUnits; k++ {
@@ -219,7 +218,7 @@ func (s *scenario) settle(n int) string {
 	return fmt.Sprintf("about %d %s of each build%s would settle it", n, prose.Plural(n, string(s.unit), string(s.unit)+"s"), where)
 }
 
-// describe says a deviation in a sentence: what, where, how much, how sure.
+// describe returns a sentence on a deviation: what, where, how much, how sure.
 func (c *comparing) describe(s Scenario, d Comparison) string {
 	m, _ := c.catalogue.Lookup(d.Metric)
 	shift, in := d.Shown(), d.ShownIn()
@@ -235,7 +234,7 @@ func (c *comparing) describe(s Scenario, d Comparison) string {
 		fmt.Fprintf(&b, ": %s, beyond the limit of %s", m.Format(shift.Head), m.Format(*shift.Limit))
 		return b.String()
 	}
-	by := func(amount, share float64) string { return gate.By(m, shift.Base, amount, share) }
+	by := func(amount, share float64) string { return gate.FormatShift(m, shift.Base, amount, share) }
 	head, base := m.Beside(shift.Estimate(), shift.Base)
 	fmt.Fprintf(&b, ": %s where the base has %s (%s", head, base, by(shift.Shift, shift.Change))
 	if shift.HasInterval() {
@@ -247,8 +246,8 @@ func (c *comparing) describe(s Scenario, d Comparison) string {
 	return b.String() + ")"
 }
 
-// describePass says what a pass is worth: how much worse the whole run may
-// still be by the intervals.
+// describePass reports what a pass is worth: how much worse the whole run may still be by the
+// intervals.
 func (s *scenario) describePass(out Scenario) string {
 	var bounds []string
 	for _, t := range s.tests {
@@ -265,7 +264,7 @@ func (s *scenario) describePass(out Scenario) string {
 	return reason + "; by the intervals the whole run is worse by at most " + strings.Join(bounds, ", ")
 }
 
-// bound is by how much the interval says that the test's number is worse at most.
+// bound reports by how much the test's number is worse at most, by its interval.
 func (t *test) bound() string {
 	worst := max(0, *t.ShiftHigh)
 	if t.metric.Direction == metric.HigherIsBetter {
@@ -280,7 +279,7 @@ func (t *test) bound() string {
 	return fmt.Sprintf("%.1f %%", 100*max(0, t.worstCase()))
 }
 
-// conclude makes the verdict over all scenarios: the gravest of theirs.
+// conclude sets the verdict over all scenarios: the gravest of theirs.
 func (c *comparing) conclude() {
 	v := c.verdict
 	for _, s := range v.Scenarios {

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/gate/gatetest"
 )
 
-// The number that a comparison is shown by: that of all contexts together, or where
-// only some show it, the largest of these.
-func TestWhatADirectionRestsOn(t *testing.T) {
+// A comparison shows the shift of all contexts together, or where only some show it, the largest of
+// these.
+func TestShown(t *testing.T) {
 	in := func(context int, d gate.Direction, change float64) ContextDifference {
 		return ContextDifference{Context: context, Direction: d, Difference: Difference{Change: change}}
 	}
@@ -32,7 +32,7 @@ func TestWhatADirectionRestsOn(t *testing.T) {
 	}
 }
 
-func TestWhatWouldSettleIt(t *testing.T) {
+func TestSettlingHint(t *testing.T) {
 	one, two := []*stratum{{}}, []*stratum{{}, {}}
 	for want, c := range map[string]struct {
 		s scenario
@@ -47,8 +47,8 @@ func TestWhatWouldSettleIt(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	// Three rounds, one comparison: five are the first to find 1/32 below 0.05. Of ten
-	// comparisons eight find 1/256 below 0.005.
+	// Three rounds, one comparison: five are the first to reach 1/32 below 0.05. For ten
+	// comparisons eight reach 1/256 below 0.005.
 	three := gatetest.Runs(gatetest.Repeated("b", "s", "a", gatetest.Rising(3, 1)...))
 	v := compareBoth(t, three, gatetest.Runs(gatetest.Repeated("h", "s", "a", gatetest.Rising(3, 1)...)))
 	if !strings.HasPrefix(v.Hint, "about 5 rounds") {
@@ -58,7 +58,7 @@ func TestWhatWouldSettleIt(t *testing.T) {
 	for range 10 {
 		s.tests = append(s.tests, &test{number: 1, contexts: 1, paired: true})
 	}
-	if n := s.voice(gatetest.Lenient(t)); n != 8 {
+	if n := s.leastUnits(gatetest.Lenient(t)); n != 8 {
 		t.Errorf("%d rounds could prove one of ten, want 8", n)
 	}
 }

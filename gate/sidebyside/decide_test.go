@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// tested is a test of time per frame that found p on the worse side, and could have
-// found least.
+// tested returns a test of time per frame that has the chance p on the worse side, and could have
+// reached least.
 func tested(event string, alone bool, p, least float64) *test {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
 	t := &test{cell: run.Cell{Event: event, Metric: m.Name}, metric: m, alone: alone, perBuild: 10, contexts: 1, paired: true}
@@ -25,8 +25,8 @@ func tested(event string, alone bool, p, least float64) *test {
 	return t
 }
 
-// Whole runs and events have half of the false alarms each, each context alone and
-// all together half of that; Holm multiplies within.
+// Whole runs and events have half of the false alarms each, each context alone and all together
+// half of that; Holm multiplies within these.
 func TestCorrectionByHand(t *testing.T) {
 	const least = 0.0001
 	for name, c := range map[string]struct {
@@ -95,10 +95,9 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// The score of a rank test grows with the root of the number: 1.4051 (p = 0.08) of
-// ten rounds is 1.6449 (p = 0.05) of 13.7. Where ten of 40 comparisons have 0.005,
-// 2.5758, it takes 33.6.
-func TestHowManyRoundsWouldSettleIt(t *testing.T) {
+// The score of a rank test grows with the root of the number: 1.4051 (p = 0.08) for ten rounds
+// becomes 1.6449 (p = 0.05) at 13.7. Where one of 40 comparisons has 0.005, 2.5758, it takes 33.6.
+func TestEnoughRounds(t *testing.T) {
 	p := gatetest.Lenient(t)
 	for name, c := range map[string]struct {
 		set  func(*test)
@@ -109,7 +108,7 @@ func TestHowManyRoundsWouldSettleIt(t *testing.T) {
 		"three rounds, as far as they go": {func(t *test) { t.PRaw, t.perBuild, t.number = 0.125, 3, 1 }, 7},
 		// 2^-5 is the first below 0.05.
 		"three rounds that leave no doubt": {func(t *test) { t.PRaw, t.perBuild, t.number = 0.001, 3, 1 }, 5},
-		// 1/C(8,4) = 1/70 is the first below 0.05 for runs; 1/C(6,3) is 0.05 itself.
+		// 1/C(8,4) = 1/70 is the first below 0.05 for runs; 1/C(6,3) is exactly 0.05.
 		"two runs that leave no doubt": {func(t *test) { t.PRaw, t.perBuild, t.number, t.paired = 0.001, 2, 1, false }, 3},
 		"two runs on two phones":       {func(t *test) { t.PRaw, t.perBuild, t.number, t.paired, t.contexts = 0.001, 2, 10, false, 2 }, 3},
 		"as likely as not":             {func(t *test) { t.PRaw = 0.5 }, 0},
@@ -127,12 +126,12 @@ func TestHowManyRoundsWouldSettleIt(t *testing.T) {
 	gatetest.About(t, "least of two and three pairs", leastApart([]stat.Pair{{X: make([]float64, 2)}, {X: make([]float64, 3)}}, true), 1.0/32)
 }
 
-// One run of each build on each of six phones stands side by side with the other;
-// with two of one build on a phone they do not.
-func TestRunsOfSeveralDevicesArePairs(t *testing.T) {
+// One run of each build on each of six phones are paired; with two of one build on a phone they are
+// not.
+func TestRunsOfSeveralDevicesArePaired(t *testing.T) {
 	var base, head []run.Run
 	for i := range 6 {
-		level := 8 * math.Exp(0.3*float64(i)) // the phones differ by far more than the builds
+		level := 8 * math.Exp(0.3*float64(i)) // the phones differ far more than the builds
 		model := string(rune('a' + i))
 		base, head = append(base, gatetest.Repeated("b"+model, "", model, level)), append(head, gatetest.Repeated("h"+model, "", model, 1.1*level))
 	}
@@ -147,8 +146,8 @@ func TestRunsOfSeveralDevicesArePairs(t *testing.T) {
 	}
 }
 
-// Of several scenarios the gravest is the verdict, and its reason says which it is.
-func TestTheGravestScenario(t *testing.T) {
+// The gravest of several scenarios is the verdict, and its reason names the scenario.
+func TestGravestScenario(t *testing.T) {
 	of := func(scenario string, r run.Run) run.Run { r.Scenario = scenario; return r }
 	for _, order := range [][2]string{{"scroll", "start"}, {"start", "scroll"}} {
 		var base, head []run.Run
@@ -164,8 +163,8 @@ func TestTheGravestScenario(t *testing.T) {
 	}
 }
 
-// By how much a build may be worse is told in the direction of the metric.
-func TestWorstCaseOfWhatShouldBeMore(t *testing.T) {
+// The largest possible worsening follows the direction of the metric.
+func TestWorstCaseWhereHigherIsBetter(t *testing.T) {
 	base, head := gatetest.Runs(gatetest.Repeated("b", "s", "a", gatetest.Rising(10, 1)...)), gatetest.Runs(gatetest.Repeated("h", "s", "a", gatetest.Rising(10, 1.02)...))
 	for i := range head[0].Iterations { // half of the rounds are 1 % faster
 		if i%2 == 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// eventEffect is the worsening that a pass excludes of an event: there are dozens of them,
-// they vary more than a whole run, and so few rounds as compare measures exclude less of
-// hardly any unchanged build in all of them.
+// eventEffect is the worsening that a pass excludes for an event: there are dozens of them, they
+// vary more than a whole run, and the few rounds of compare would almost never exclude less for all
+// of them.
 const eventEffect = 0.25
 
-// effect is the worsening that a pass excludes of a cell.
+// effect returns the worsening that a pass excludes for a cell.
 func (s *scenario) effect(p gate.Policy, cell run.Cell) float64 {
 	effect := max(p.MinEffect, p.ForCell(cell).MinChange)
 	if cell.Event != "" {
@@ -31,8 +31,8 @@ func (s *scenario) effect(p gate.Policy, cell run.Cell) float64 {
 	return effect
 }
 
-// exclude asks of samples, on the scale that they are judged on, what gate/rounds asks of
-// rounds: whether a build that is worse by the effect looks as good as this.
+// exclude tests samples, on the scale on which they are judged, as gate/rounds tests rounds:
+// whether a build that is worse by the effect looks as good as this.
 func (t *test) exclude(strata []stat.Pair, estimate float64, scale metric.Scale) {
 	margin := rounds.Margin(t.metric, t.Base, t.effect, scale)
 	worse := make([]stat.Pair, len(strata))
@@ -50,32 +50,32 @@ func (t *test) exclude(strata []stat.Pair, estimate float64, scale metric.Scale)
 	t.below = t.worsening() == 0 || rounds.IsBelow(estimate/margin, t.effect, t.minChange)
 }
 
-// open reports that the test fails nothing, and that a worsening by the effect is not
-// excluded either. What is read of a build and not measured needs no values to tell.
-func (t *test) open() bool {
+// undecided reports that the test does not fail, but a worsening by the effect is not excluded
+// either. An exact number is never undecided.
+func (t *test) undecided() bool {
 	if t.alone || t.Direction != gate.None {
 		return false
 	}
 	return !t.below || (t.missed > rounds.PassLevel && !t.metric.Exact)
 }
 
-// whole estimates how many units of each build in each context would exclude it; 0 where
+// unitsToExclude estimates how many units of each build in each context would exclude it; 0 where
 // mostUnits would not.
-func (t *test) whole() int {
+func (t *test) unitsToExclude() int {
 	if !t.below {
 		return 0
 	}
 	return t.unitsFor(t.missed, rounds.PassLevel)
 }
 
-// stillOpen are the tests that are open, by how much worse each may be at most.
-func (s *scenario) stillOpen() []*test {
-	out := slices.DeleteFunc(slices.Clone(s.tests), func(t *test) bool { return !t.open() })
+// undecidedTests returns the undecided tests, sorted by how much worse each may be at most.
+func (s *scenario) undecidedTests() []*test {
+	out := slices.DeleteFunc(slices.Clone(s.tests), func(t *test) bool { return !t.undecided() })
 	slices.SortStableFunc(out, func(a, b *test) int { return cmp.Compare(b.atMost(), a.atMost()) })
 	return out
 }
 
-// atMost is how much worse it may be by the interval; of a test that has none 0.
+// atMost returns how much worse it may be by the interval; 0 without an interval.
 func (t *test) atMost() float64 {
 	if !t.HasInterval() {
 		return 0
@@ -83,29 +83,29 @@ func (t *test) atMost() float64 {
 	return t.worstCase()
 }
 
-// describeOpen says what the values leave open, and what would settle it.
-func (s *scenario) describeOpen(open []*test) (reason, hint string) {
+// describeOpen reports what the values leave undecided, and what would settle it.
+func (s *scenario) describeOpen(undecided []*test) (reason, hint string) {
 	const listed = 3
 	var bounds []string
 	units := 0
-	for i, t := range open {
+	for i, t := range undecided {
 		if i < listed {
 			bounds = append(bounds, t.leftOpen())
 		}
-		n := t.whole()
+		n := t.unitsToExclude()
 		if n == 0 || units < 0 {
 			units = -1
 			continue
 		}
 		units = max(units, n)
 	}
-	if more := len(open) - listed; more > 0 {
+	if more := len(undecided) - listed; more > 0 {
 		bounds = append(bounds, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("%s of each build do not exclude a worsening: %s", s.amount(), strings.Join(bounds, ", ")), s.settle(max(0, units))
 }
 
-// leftOpen says how much worse the test's number may still be.
+// leftOpen reports how much worse the test's number may still be.
 func (t *test) leftOpen() string {
 	name := t.metric.Title
 	if t.cell.Event != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// wavering is a build of n rounds whose values swing by the share up and down: the base's
-// the other way round, so that the differences do by twice that.
+// wavering returns a build of n rounds whose values swing up and down by the share: the base's the
+// other way round, so that the differences swing by twice that.
 func wavering(id, session string, n int, event bool, swing float64) []run.Run {
 	r := gatetest.Repeated(id, session, "a", make([]float64, n)...)
 	for i := range r.Iterations {
@@ -27,16 +27,16 @@ func wavering(id, session string, n int, event bool, swing float64) []run.Run {
 	return gatetest.Runs(r)
 }
 
-// A pass takes that a worsening is excluded: of the whole run by a tenth, of an event or
-// beside another session by a quarter. Builds that are alike and vary by more are a doubt,
-// which says how much worse they may be and what would settle it.
-func TestAPassExcludesAWorsening(t *testing.T) {
+// A pass requires that a worsening is excluded: for the whole run by a tenth, for an event or
+// against another session by a quarter. Identical builds that vary by more are a doubt, which
+// reports how much worse they may be and what would settle it.
+func TestPassExcludesAWorsening(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	for name, c := range map[string]struct {
 		session string // of the head
 		rounds  int
 		event   bool
-		swing   float64 // differences of rounds by twice that, up and down
+		swing   float64 // differences of rounds swing by twice that
 		want    gate.Outcome
 		said    string
 	}{
@@ -60,20 +60,20 @@ func TestAPassExcludesAWorsening(t *testing.T) {
 			if v.Verdict != c.want || !turned && !strings.Contains(v.Reason, c.said) {
 				t.Errorf("%s, as a rate %t: %s: %q, want %s and %q", name, turned, v.Verdict, v.Reason, c.want, c.said)
 			}
-			open := false
+			undecided := false
 			for _, d := range v.Scenarios[0].Comparisons {
-				open = open || d.Open
+				undecided = undecided || d.Open
 			}
-			if open != (c.want == gate.Inconclusive) || open != (v.Hint != "") {
-				t.Errorf("%s, as a rate %t: open %t, hint %q", name, turned, open, v.Hint)
+			if undecided != (c.want == gate.Inconclusive) || undecided != (v.Hint != "") {
+				t.Errorf("%s, as a rate %t: open %t, hint %q", name, turned, undecided, v.Hint)
 			}
 		}
 	}
 }
 
-// What never happened in either build is no doubt, nor is what is read of it and not
-// measured; a build that did not get better for sure is one, whatever else did.
-func TestWhatIsNoDoubt(t *testing.T) {
+// A number that was zero in both builds is no doubt, nor is an exact number; an event that is not
+// surely better is one, whatever else improved.
+func TestNoDoubt(t *testing.T) {
 	of := func(values map[string]float64) []run.Run {
 		return gatetest.Runs(gatetest.Rounds("r", 14, func(i int) map[string]float64 {
 			out := map[string]float64{"frames.duration_ms": 8 + 0.1*float64(i%3)}
@@ -101,9 +101,9 @@ func TestWhatIsNoDoubt(t *testing.T) {
 	}
 }
 
-// Samples that lie half-way to the worsening or beyond are not below what would fail, however
-// little they waver: of 10 % that is 5 %, or log 1.05 of log 1.1, 0.51 of the way.
-func TestWhatLiesBelowWhatWouldFail(t *testing.T) {
+// Samples half-way to the worsening or beyond are not below what would fail, however little they
+// vary: of 10 % that is 5 %, or log 1.05 of log 1.1, 0.51 of the way.
+func TestBelowFailing(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	for change, below := range map[float64]bool{-0.2: true, 0: true, 0.03: true, 0.08: false} {
 		x := &test{metric: ms, effect: 0.1, minChange: 0.05}
@@ -115,8 +115,8 @@ func TestWhatLiesBelowWhatWouldFail(t *testing.T) {
 	}
 }
 
-// What is open is so over all contexts, and of what deviates there is more to say.
-func TestWhichTestsAreOpen(t *testing.T) {
+// A test is undecided over all contexts; a deviation has more to report.
+func TestUndecidedTests(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	of := func(alone bool, direction gate.Direction) *test {
 		return &test{metric: ms, alone: alone, Direction: direction, below: true, missed: 0.5}
@@ -130,15 +130,15 @@ func TestWhichTestsAreOpen(t *testing.T) {
 		"a doubt":                     {of(false, gate.Suspect), false},
 		"a regression":                {of(false, gate.ToRegression), false},
 	} {
-		if got := c.test.open(); got != c.want {
+		if got := c.test.undecided(); got != c.want {
 			t.Errorf("%s: open %t, want %t", name, got, c.want)
 		}
 	}
 }
 
-// Of five comparisons that are open three are told, that which may be worst first, and
-// what would settle all of them; of one that nothing would settle no number is told.
-func TestWhatIsOpenInWords(t *testing.T) {
+// Of five undecided comparisons three are reported, the one that may be worst first, and what would
+// settle all of them; for one that nothing would settle no number is reported.
+func TestDescribeOpen(t *testing.T) {
 	of := func(event string, most, missed float64) *test {
 		x := tested(event, false, 0.5, 0.0001)
 		x.below, x.missed, x.effect = true, missed, 0.1
@@ -150,15 +150,15 @@ func TestWhatIsOpenInWords(t *testing.T) {
 	for i := range 5 {
 		s.tests = append(s.tests, of(fmt.Sprint("E", i), 0.1+0.1*float64(i), 0.01))
 	}
-	reason, hint := s.describeOpen(s.stillOpen())
+	reason, hint := s.describeOpen(s.undecidedTests())
 	want := "10 rounds of each build do not exclude a worsening: time per frame after E4 may still be worse by up to 50.0 %, " +
 		"time per frame after E3 may still be worse by up to 40.0 %, time per frame after E2 may still be worse by up to 30.0 %, and 2 more"
-	// 0.01 is a score of 2.326 of ten rounds, 0.005 is 2.576: 12.3 rounds.
+	// 0.01 is a score of 2.326 for ten rounds, 0.005 is 2.576: 12.3 rounds.
 	if reason != want || hint != "about 13 rounds of each build would settle it" {
 		t.Errorf("%q, %q; want %q, 13 rounds", reason, hint, want)
 	}
 	s.tests[0].below = false
-	if _, hint := s.describeOpen(s.stillOpen()); hint != "measure more rounds, or on a calmer device" {
+	if _, hint := s.describeOpen(s.undecidedTests()); hint != "measure more rounds, or on a calmer device" {
 		t.Errorf("%q, want no number", hint)
 	}
 	few := of("", 0, 0.5)
@@ -168,9 +168,9 @@ func TestWhatIsOpenInWords(t *testing.T) {
 	}
 }
 
-// What a pass leaves possible of a ratio is shown in points: 89.5 % of smooth frames where the
+// What a pass leaves possible for a ratio is shown in points: 89.5 % of smooth frames where the
 // base has 90 % are half a point worse, and not 0.56 %.
-func TestAPassShowsRatiosInPoints(t *testing.T) {
+func TestPassShowsRatiosInPoints(t *testing.T) {
 	of := func(id string, share float64) []run.Run {
 		r := gatetest.Rounds(id, 16, func(int) map[string]float64 { return map[string]float64{"frames.smooth_ratio": share} })
 		r.Session = "s"

@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// comparing is a comparison of two builds on its way to a verdict.
+// comparing is a comparison of two builds in progress.
 type comparing struct {
 	policy    gate.Policy
 	catalogue *metric.Catalogue
@@ -22,19 +22,19 @@ type comparing struct {
 	scenarios []*scenario
 }
 
-// scenario is one scenario of it.
+// scenario is one of its scenarios.
 type scenario struct {
-	name   string
-	unit   Unit
-	strata []*stratum
-	order  map[string]int // events by their place in the runs
-	cells  []run.Cell     // those to judge
-	unlike string         // how a context of one build alone differs from the other build's
-	apart  []apart        // what can't be compared, however much there is of it
-	lost   []string       // why runs are not whole, which are left out
-	absent []string       // titles of metrics of the whole run that the head build has not
-	fewer  string         // of which events most of the head build's frames are gone, "" for none
-	tests  []*test
+	name         string
+	unit         Unit
+	strata       []*stratum
+	order        map[string]int // events by their place in the runs
+	cells        []run.Cell     // the cells to judge
+	unlike       string         // how a context of only one build differs from the other build's
+	incomparable []incomparable // what can't be compared, however much of it there is
+	lost         []string       // reasons of the incomplete runs, which are left out
+	absent       []string       // titles of metrics of the whole run that the head build lacks
+	lackedFrames string         // events most of whose frames the head build lacks, "" for none
+	tests        []*test
 }
 
 // stratum is one context with the runs and the units of both builds in it.
@@ -44,8 +44,8 @@ type stratum struct {
 	baseUnits, headUnits []unit
 }
 
-// unit is one observation of a build, and the context of its run: how some of
-// its numbers came about.
+// unit is one observation of a build, with the context of its run, which says how its numbers were
+// measured.
 type unit struct {
 	cells   map[run.Cell]float64
 	context map[string]string
@@ -55,7 +55,7 @@ func (c *comparing) warn(format string, args ...any) {
 	c.verdict.Warnings = append(c.verdict.Warnings, run.Warning{Text: fmt.Sprintf(format, args...)})
 }
 
-// gather sorts the runs by scenario and context, and makes tests of them.
+// gather sorts the runs by scenario and context, and makes the tests.
 func (c *comparing) gather(base, head []run.Run) {
 	byName := map[string]*scenario{}
 	add := func(runs []run.Run, isHead bool) {
@@ -85,18 +85,18 @@ func (c *comparing) gather(base, head []run.Run) {
 	}
 }
 
-// leaveOut notes a run that is not whole.
+// leaveOut records an incomplete run.
 func (s *scenario) leaveOut(c *comparing, r run.Run, isHead bool) {
 	side := "base"
 	if isHead {
 		side = "head"
 	}
 	c.warn("run %s of the %s, scenario %q, is left out: its status is %q", r.ID, side, r.Scenario, r.Status)
-	if len(r.Context) == 0 { // it ended before the device was asked
-		s.lost = append(s.lost, fmt.Sprintf("the %s: %s", side, gate.NotWhole(r)))
+	if len(r.Context) == 0 { // it ended before the device was queried
+		s.lost = append(s.lost, fmt.Sprintf("the %s: %s", side, gate.DescribeIncomplete(r)))
 		return
 	}
-	s.lost = append(s.lost, fmt.Sprintf("the %s on %s: %s", side, devctx.Title(r.Context), gate.NotWhole(r)))
+	s.lost = append(s.lost, fmt.Sprintf("the %s on %s: %s", side, devctx.Title(r.Context), gate.DescribeIncomplete(r)))
 }
 
 func (s *scenario) add(r run.Run, isHead bool, use []string) {
@@ -130,10 +130,9 @@ func (s *scenario) both(c *comparing) {
 	s.strata = slices.DeleteFunc(s.strata, alone)
 }
 
-// differs says in which properties a context of one build alone differs from that of
-// the other build that is most like it: a phone that was the same but for how the
-// app was compiled. It says nothing where they have little in common, or where
-// there are too many to look through.
+// differs returns the properties in which a context of only one build differs from the most similar
+// context of the other build, such as the same phone with the app compiled differently. It returns
+// "" where they have little in common, or where there are too many to compare.
 func (s *scenario) differs(st *stratum, use []string) string {
 	const few, many = 2, 100
 	if len(s.strata) > many {
@@ -154,7 +153,7 @@ func (s *scenario) differs(st *stratum, use []string) string {
 	return fmt.Sprintf(": the other build was measured with another value of %s", strings.Join(least, " and "))
 }
 
-// differing are the properties in which two contexts differ.
+// differing returns the properties in which two contexts differ.
 func differing(a, b map[string]string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -170,7 +169,7 @@ func differing(a, b map[string]string) []string {
 	return out
 }
 
-// chooseUnit finds what counts as one observation, and takes it from the runs.
+// chooseUnit determines what counts as one observation, and takes the units from the runs.
 func (s *scenario) chooseUnit(c *comparing) {
 	if len(s.strata) == 0 {
 		return
@@ -189,9 +188,9 @@ func (s *scenario) chooseUnit(c *comparing) {
 	}
 }
 
-// sessionMinChange is the least change that decides where there is no telling a
-// build from a session: a phone's sessions differ by some percent, a hot one's
-// by more. gate.SuspectChange is the least that is worth a doubt there.
+// sessionMinChange is the least change that decides where a build can't be separated from a
+// session: a phone's sessions differ by some per cent, a hot one's by more. gate.SuspectChange is
+// the least that is a doubt there.
 const sessionMinChange = 0.25
 
 func sessionsOf(strata []*stratum) string {
@@ -201,7 +200,7 @@ func sessionsOf(strata []*stratum) string {
 	return "so few sessions"
 }
 
-// pairUp does so in all contexts, and reports whether it could in each.
+// pairUp pairs the runs in all contexts, and reports whether that was possible in each.
 func (s *scenario) pairUp() bool {
 	all := true
 	for _, st := range s.strata {
@@ -210,10 +209,9 @@ func (s *scenario) pairUp() bool {
 	return all
 }
 
-// pairUp puts the runs of both builds side by side if they were made in turns: each
-// run of one shares its session with one of the other; of several in one session, as
-// of two phones of one model, in the order in which they come. It reports whether
-// they were.
+// pairUp pairs the runs of both builds if they were made in turns: each run of one shares its
+// session with one of the other. Several in one session, as of two phones of one model, are paired
+// in their order. It reports whether all were paired.
 func (st *stratum) pairUp() bool {
 	if len(st.base) != len(st.head) {
 		return false
@@ -267,14 +265,14 @@ func eachIteration(r run.Run, c *comparing) []unit {
 	return out
 }
 
-// paired reports whether the units of the strata stand side by side: rounds, or
-// one run of each build on each of several devices.
+// paired reports whether the units of the strata are paired: rounds, or one run of each build on
+// each of several devices.
 func (s *scenario) paired() bool {
 	return s.unit == Round || s.unit == Run && len(s.strata) > 1 &&
 		!slices.ContainsFunc(s.strata, func(st *stratum) bool { return len(st.baseUnits) != 1 || len(st.headUnits) != 1 })
 }
 
-// least is the smallest chance that a test of all contexts together can find.
+// least returns the smallest chance that a test of all contexts together can reach.
 func (s *scenario) least() float64 {
 	var strata []stat.Pair
 	for _, st := range s.strata {
@@ -290,7 +288,7 @@ func (s *scenario) least() float64 {
 	return rankTest(strata, s.paired()).Least
 }
 
-// rankTest is the test that suits the samples.
+// rankTest returns the test that suits the samples.
 func rankTest(strata []stat.Pair, paired bool) stat.RankTest {
 	switch {
 	case paired:

@@ -13,10 +13,9 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// findLost finds the metrics of the whole run that the policy judges and that in
-// some context most units of one build have and most of the other have not. What
-// the head build lost is a doubt, as it can't be told from what got worse; what it
-// brings along is left out with a warning.
+// findLost finds the judged metrics of the whole run that in some context most units of one build
+// have and most of the other lack. One that the head lacks is a doubt, as it may have got worse;
+// one that only the head has is left out with a warning.
 func (s *scenario) findLost(c *comparing) {
 	var brought []string
 	for _, st := range s.strata {
@@ -32,7 +31,7 @@ func (s *scenario) findLost(c *comparing) {
 	}
 }
 
-// each are the titles, each once, in the order in which they come.
+// each returns the titles, each once, in their order.
 func each(titles []string) []string {
 	var out []string
 	for _, t := range titles {
@@ -43,8 +42,8 @@ func each(titles []string) []string {
 	return out
 }
 
-// hasMost are the titles of the metrics that most of the units have and most of
-// the others have not.
+// hasMost returns the titles of the metrics that most of the units have and most of the others
+// lack.
 func (c *comparing) hasMost(units, others []unit) []string {
 	has := map[run.Cell]bool{}
 	for _, u := range units {
@@ -73,12 +72,12 @@ func mostHave(units []unit, cell run.Cell) bool {
 	return 2*n > len(units)
 }
 
-// findFewer finds the events of which the head build has less than half of the base
-// build's frames in some context, where they are not judged: what is said of those
-// that are left is no verdict on the others.
+// findFewer finds the events of which the head build has less than half of the base build's frames
+// in some context, where frames are not judged: a result on the frames that are left is no verdict
+// on the others.
 func (s *scenario) findFewer(c *comparing) {
-	const listed = 3
-	var told []string
+	const mostListed = 3
+	var listed []string
 	for _, st := range s.strata {
 		for _, cell := range s.framesOfCells(c, st) {
 			m, _ := c.catalogue.Lookup(cell.Metric)
@@ -96,20 +95,20 @@ func (s *scenario) findFewer(c *comparing) {
 			if len(s.strata) > 1 {
 				text += " on " + devctx.Title(st.context)
 			}
-			told = append(told, text)
+			listed = append(listed, text)
 		}
 	}
-	if len(told) == 0 {
+	if len(listed) == 0 {
 		return
 	}
-	if more := len(told) - listed; more > 0 {
-		told = append(told[:listed], fmt.Sprintf("%d more", more))
+	if more := len(listed) - mostListed; more > 0 {
+		listed = append(listed[:mostListed], fmt.Sprintf("%d more", more))
 	}
-	s.fewer = "the head build drew fewer than half of the base build's frames: " + strings.Join(told, ", ")
+	s.lackedFrames = "the head build drew fewer than half of the base build's frames: " + strings.Join(listed, ", ")
 }
 
-// framesOfCells are the base build's cells that say how many frames the others are of,
-// the whole run first.
+// framesOfCells returns the base build's cells that count the frames behind other cells, the whole
+// run first.
 func (s *scenario) framesOfCells(c *comparing, st *stratum) []run.Cell {
 	found := map[run.Cell]bool{}
 	for _, u := range st.baseUnits {

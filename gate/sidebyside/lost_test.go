@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func TestAMetricThatGotLostIsADoubt(t *testing.T) {
+func TestLostMetricIsADoubt(t *testing.T) {
 	with := func(metrics ...string) func(int) map[string]float64 {
 		return func(i int) map[string]float64 {
 			out := map[string]float64{}
@@ -47,8 +47,8 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 	}
 }
 
-// What nobody judges is not missed.
-func TestAMetricThatIsLeftOutIsNotLost(t *testing.T) {
+// A metric that is not judged is not missing.
+func TestUnjudgedMetricIsNotLost(t *testing.T) {
 	p := gatetest.Lenient(t)
 	p.Thresholds = []gate.Threshold{{Metric: "memory.pss_kb", Ignore: true}}
 	of := func(id string, metrics ...string) []run.Run {
@@ -76,8 +76,7 @@ func TestSeveralLostMetrics(t *testing.T) {
 	}
 }
 
-// Twelve rounds in which nothing differs are enough: had there been a difference,
-// they would have shown it.
+// Twelve rounds without any difference are enough: they would have shown one.
 func TestEqualRoundsPass(t *testing.T) {
 	same := func(int) map[string]float64 { return map[string]float64{"memory.pss_kb": 600} }
 	v := compareBoth(t, gatetest.Runs(gatetest.Rounds("b", 12, same)), gatetest.Runs(gatetest.Rounds("h", 12, same)))
@@ -108,9 +107,9 @@ func TestEqualRoundsPass(t *testing.T) {
 	}
 }
 
-// A head build that drew next to nothing of what the base drew was not measured doing
-// the same, however smooth the rest was.
-func TestAHeadThatLostMostOfItsFramesIsDoubted(t *testing.T) {
+// A head build that drew almost none of the base's frames did not do the same work, however smooth
+// the rest was.
+func TestLostFramesAreADoubt(t *testing.T) {
 	of := func(id, model string, frames float64) run.Run {
 		r := gatetest.Rounds(id, 12, func(i int) map[string]float64 { return gatetest.Frames(frames+float64(i%4), 0.95, 8) })
 		r.Context = map[string]string{"model": model}
@@ -140,7 +139,7 @@ func TestAHeadThatLostMostOfItsFramesIsDoubted(t *testing.T) {
 			p := gatetest.Lenient(t)
 			c.change(&p)
 			v := Compare(p, metric.Default(), c.base, c.head)
-			if v.Verdict != c.want || !strings.HasSuffix(v.Reason, c.said) || len(v.Warnings) > 0 { // which are said once
+			if v.Verdict != c.want || !strings.HasSuffix(v.Reason, c.said) || len(v.Warnings) > 0 { // which are reported once
 				t.Errorf("%s: %s; warnings %v", v.Verdict, v.Reason, v.Warnings)
 			}
 		})

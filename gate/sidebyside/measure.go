@@ -16,26 +16,26 @@ import (
 // together is the context of a test over all contexts.
 const together = -1
 
-// test is one test: a cell in one context, or in all together.
+// test is one test: of a cell in one context, or in all together.
 type test struct {
 	Difference
 	cell      run.Cell
-	context   int // its place among the strata, or together
+	context   int // index among the strata, or together
 	alone     bool
 	metric    metric.Metric
 	policy    gate.CellPolicy
 	minChange float64 // the least change that matters
 	surely    float64 // the least change that decides
 	effect    float64 // the worsening that a pass excludes
-	missed    float64 // chance that a build which is worse by it looks as good
+	missed    float64 // chance that a build that is worse by the effect looks as good
 	below     bool    // whether the estimate lies below what would fail
 	ranks     stat.RankTest
-	// leastApart is the smallest chance that the test could find if no two of its
-	// values were equal.
+	// leastApart is the smallest chance that the test could reach if no two of its values were
+	// equal.
 	leastApart float64
-	number     float64 // what PRaw is multiplied by at most for multiplicity
+	number     float64 // the largest factor by which the correction multiplies PRaw
 	perBuild   int     // values of each build in a context, on average
-	contexts   int     // that the values are from
+	contexts   int     // number of contexts of the values
 	paired     bool
 	Direction  gate.Direction
 	enough     int
@@ -64,7 +64,7 @@ func (s *scenario) chooseCells(c *comparing) {
 			}
 		}
 	}
-	all := anyOf(has[1]) // tells details from what they detail
+	all := anyOf(has[1]) // separates details from what they detail
 	for cell := range has[1] {
 		if has[0][cell] && c.policy.Judged(cell, all, c.catalogue) {
 			s.cells = append(s.cells, cell)
@@ -80,7 +80,7 @@ func (s *scenario) chooseCells(c *comparing) {
 	}
 }
 
-// anyOf is a summary that has the cells.
+// anyOf returns a summary that has the cells.
 func anyOf(cells map[run.Cell]bool) run.Summary {
 	values := make(map[run.Cell]float64, len(cells))
 	for cell := range cells {
@@ -89,8 +89,7 @@ func anyOf(cells map[run.Cell]bool) run.Summary {
 	return run.Summary{Cells: run.CellsOf(values)}
 }
 
-// makeTests tests each cell in each context, and in all together where there
-// are several.
+// makeTests tests each cell in each context, and in all together where there are several.
 func (s *scenario) makeTests(c *comparing) {
 	for _, cell := range s.cells {
 		m, _ := c.catalogue.Lookup(cell.Metric)
@@ -98,7 +97,7 @@ func (s *scenario) makeTests(c *comparing) {
 		for i, st := range s.strata {
 			pairs := st.pairs(cell, m, s.paired())
 			if len(pairs) == 0 {
-				s.noteApart(st, cell, m)
+				s.noteIncomparable(st, cell, m)
 				continue
 			}
 			all = append(all, pairs...)
@@ -114,13 +113,13 @@ func (s *scenario) makeTests(c *comparing) {
 			}
 		}
 		if len(all) == 0 {
-			continue // each context has it of one build alone
+			continue // each context has it of one build only
 		}
 		t := s.test(c, cell, m, all, s.paired())
 		t.context = together
 		s.tests = append(s.tests, t)
 	}
-	s.warnApart(c)
+	s.warnIncomparable(c)
 }
 
 func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []stat.Pair, paired bool) *test {
@@ -129,7 +128,7 @@ func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []s
 	t.effect = s.effect(c.policy, cell)
 	if s.unit == Iteration {
 		t.minChange, t.surely = max(t.minChange, gate.SuspectChange), max(t.minChange, sessionMinChange)
-		if m.Signed { // nobody knows how far off a session is
+		if m.Signed { // the error of a session is unknown
 			t.surely = math.Inf(1)
 		}
 	}
@@ -141,9 +140,8 @@ func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []s
 	return t
 }
 
-// measure works out the shift: of what stands side by side as gate/rounds does, of
-// samples on the log scale where the metric's noise multiplies, as long as every value
-// is positive.
+// measure computes the shift: of paired values as gate/rounds does, of samples on the log scale
+// where the metric's noise is multiplicative and every value is positive.
 func (t *test) measure(strata []stat.Pair, alpha float64) {
 	var base, head []float64
 	for _, p := range strata {
@@ -158,7 +156,7 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 	if t.paired {
 		x := rounds.PairedOf(t.metric, base, head)
 		t.ranks = x.Test()
-		t.tell(x.Tell(rounds.Ends{Better: alpha / 2, Worse: alpha / 2}))
+		t.adopt(x.Result(rounds.Ends{Better: alpha / 2, Worse: alpha / 2}))
 		t.missed, t.below = x.Excludes(t.effect), x.Below(t.effect, t.minChange)
 		return
 	}
@@ -166,7 +164,7 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 	scale := t.metric.ScaleOf(min(slices.Min(base), slices.Min(head)))
 	strata = onScale(t.metric, scale, strata)
 	t.ranks = rankTest(strata, false)
-	if t.metric.Mean { // of rare things: the middle shift is none
+	if t.metric.Mean { // for rare events: the middle shift is zero
 		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, scale)
 		t.exclude(strata, t.Shift, scale)
 		return
@@ -176,8 +174,9 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 	t.exclude(strata, s.Estimate, scale)
 }
 
-// tell takes over what rounds say: at one level for both, the interval has both ends or none.
-func (t *test) tell(x gate.RoundsOf) {
+// adopt takes the result of rounds. With the same level for both ends, the interval has both ends
+// or none.
+func (t *test) adopt(x gate.RoundsComparison) {
 	t.Base, t.Head, t.Shift, t.Change = x.Base, x.Head, x.Shift, x.Change
 	t.ShiftLow, t.ShiftHigh, t.ChangeLow, t.ChangeHigh = x.ShiftLow, x.ShiftHigh, x.ChangeLow, x.ChangeHigh
 }
@@ -197,7 +196,7 @@ func onScale(m metric.Metric, scale metric.Scale, strata []stat.Pair) []stat.Pai
 	return out
 }
 
-// fill tells the shift in the metric's unit and as a share of the base.
+// fill sets the shift in the metric's unit and as a share of the base.
 func (t *test) fill(s stat.Shift, scale metric.Scale) {
 	t.Shift, t.Change = gate.Change(t.metric, t.Base, s.Estimate, scale)
 	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {

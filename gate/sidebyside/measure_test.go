@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-func TestAnIntervalHasAllOfItsEnds(t *testing.T) {
+func TestIntervalHasBothEnds(t *testing.T) {
 	for i := range 16 {
 		var d Difference
 		for k, end := range []**float64{&d.ShiftLow, &d.ShiftHigh, &d.ChangeLow, &d.ChangeHigh} {
@@ -27,8 +27,8 @@ func TestAnIntervalHasAllOfItsEnds(t *testing.T) {
 	}
 }
 
-// Samples are measured on the log scale where every value is positive, and rare counts
-// by their means.
+// Samples are measured on the log scale where every value is positive, and rare counts by their
+// means.
 func TestSamplesByHand(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	anrs, _ := metric.Default().Lookup("anr.count")
@@ -56,8 +56,8 @@ func TestSamplesByHand(t *testing.T) {
 	}
 }
 
-// Of two phones with four rounds and two there are three in each, at least one.
-func TestHowManyThereAreOfEachBuild(t *testing.T) {
+// Two phones with four rounds and two have three in each on average, at least one.
+func TestUnitsPerBuild(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	n := func(n int) []float64 { return make([]float64, n) }
 	for want, strata := range map[int][]stat.Pair{
@@ -70,7 +70,7 @@ func TestHowManyThereAreOfEachBuild(t *testing.T) {
 	}
 }
 
-func TestWhatStandsSideBySide(t *testing.T) {
+func TestPairing(t *testing.T) {
 	units := func(n int) []unit { return make([]unit, n) }
 	one := &stratum{baseUnits: units(1), headUnits: units(1)}
 	for name, c := range map[string]struct {
@@ -109,8 +109,8 @@ func TestSessionsInWords(t *testing.T) {
 	}
 }
 
-// A doubt is settled by as much as the most needs; what is sure needs nothing.
-func TestWhatADoubtNeeds(t *testing.T) {
+// A doubt needs as much as its most demanding comparison; a decision needs nothing.
+func TestDoubtNeedsMore(t *testing.T) {
 	cell := run.Cell{Metric: "frames.duration_ms"}
 	of := func(together, alone gate.Direction) Comparison {
 		s := &scenario{tests: []*test{{cell: cell, Direction: together, enough: 8}, {cell: cell, alone: true, Direction: alone, enough: 5}, {cell: run.Cell{Metric: "cpu.time_ms"}, enough: 50}}}
@@ -128,7 +128,7 @@ func TestWhatADoubtNeeds(t *testing.T) {
 	}
 }
 
-func TestABuildTellsOfItsFirstRun(t *testing.T) {
+func TestBuildOfFirstRun(t *testing.T) {
 	var runs []run.Run
 	for i := range gate.MaxListed + 5 {
 		r := gatetest.Run(fmt.Sprint(i), nil)
@@ -141,8 +141,8 @@ func TestABuildTellsOfItsFirstRun(t *testing.T) {
 	}
 }
 
-// Of five runs that are not whole three are told, the last first.
-func TestLostRunsInWords(t *testing.T) {
+// Of five incomplete runs three are reported, the last first.
+func TestDescribeLostRuns(t *testing.T) {
 	s := &scenario{lost: []string{"a", "b", "c"}}
 	if got := s.describeLost(); got != "c; b; a" {
 		t.Errorf("%q", got)
@@ -153,8 +153,8 @@ func TestLostRunsInWords(t *testing.T) {
 	}
 }
 
-// A pass tells of the whole run over all phones, and neither of each nor of events.
-func TestAPassTellsOfTheWholeRun(t *testing.T) {
+// A pass reports the whole run over all phones, and neither single phones nor events.
+func TestPassReportsWholeRun(t *testing.T) {
 	of := func(session string) (runs []run.Run) {
 		for _, model := range []string{"a", "b"} {
 			r := gatetest.Repeated("r"+session+model, model, model, gatetest.Rising(10, 1)...)
@@ -171,9 +171,8 @@ func TestAPassTellsOfTheWholeRun(t *testing.T) {
 	}
 }
 
-// Rounds that one build alone has are left out, and so are those that one alone has a
-// metric of.
-func TestRoundsOfOneBuildAlone(t *testing.T) {
+// Rounds that only one build has are left out, and so are those in which only one has the metric.
+func TestRoundsOfOneBuild(t *testing.T) {
 	base := gatetest.Repeated("b", "s", "a", gatetest.Rising(12, 1)...)
 	head := gatetest.Repeated("h", "s", "a", gatetest.Rising(10, 1.2)...)
 	delete(head.Iterations[3].Metrics, "frames.duration_ms")
@@ -187,8 +186,8 @@ func TestRoundsOfOneBuildAlone(t *testing.T) {
 	}
 }
 
-// Which build a context was measured of alone, and how it differs.
-func TestContextsOfOneBuildAlone(t *testing.T) {
+// For a context of only one build, the warning names the build, and how it differs.
+func TestContextsOfOneBuild(t *testing.T) {
 	in := func(id string, context map[string]string) run.Run {
 		r := gatetest.Repeated(id, "", "", 8, 8, 8)
 		r.Context = context
@@ -219,8 +218,8 @@ func TestContextsOfOneBuildAlone(t *testing.T) {
 	}
 }
 
-// Comparisons are told in the order in which the events came.
-func TestEventsAreInTheirOrder(t *testing.T) {
+// Comparisons are in the order of the events.
+func TestEventsInOrder(t *testing.T) {
 	of := func(id string) []run.Run {
 		r := gatetest.Repeated(id, "s", "a", gatetest.Rising(12, 1)...)
 		for i := range r.Iterations {
@@ -239,8 +238,8 @@ func TestEventsAreInTheirOrder(t *testing.T) {
 	}
 }
 
-// Metrics that few rounds have were not lost.
-func TestWhatFewRoundsHaveIsNotLost(t *testing.T) {
+// Metrics that few rounds have are not missing.
+func TestMetricOfFewRoundsIsNotLost(t *testing.T) {
 	base, head := gatetest.Repeated("b", "s", "a", gatetest.Rising(12, 1)...), gatetest.Repeated("h", "s", "a", gatetest.Rising(12, 1)...)
 	for i := range 5 {
 		base.Iterations[i].Metrics["cpu.time_ms"] = 100
@@ -250,7 +249,7 @@ func TestWhatFewRoundsHaveIsNotLost(t *testing.T) {
 	}
 	for i := range base.Iterations {
 		base.Iterations[i].Metrics["cpu.time_ms"] = 100
-		base.Iterations[i].Metrics["note.x"] = 100 // nobody judges it
+		base.Iterations[i].Metrics["note.x"] = 100 // not judged
 	}
 	if v := compareBoth(t, gatetest.Runs(base), gatetest.Runs(head)); v.Verdict != gate.Inconclusive || v.Reason != "CPU time was measured of the base build and not of the head build" {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)

@@ -1,10 +1,8 @@
-// Package sidebyside compares two builds by their runs and makes the verdict on the
-// head build, without any history: rounds of both in turns, or runs of each made at
-// other times.
+// Package sidebyside compares two builds by their runs and makes the verdict on the head build,
+// without any history: rounds of both in turns, or runs of each made at other times.
 //
-// It takes a stand: it tests by ranks, and what so few rounds could never have
-// shown is a doubt and no pass. What it doesn't do is to measure, or to say when to
-// stop measuring.
+// It tests by ranks, and where there are too few rounds to show anything the result is a doubt, not
+// a pass. It neither measures nor decides when to stop measuring.
 package sidebyside
 
 import (
@@ -20,14 +18,14 @@ import (
 // (docs/format/compare.md).
 const Format = "apkgate.compare/1"
 
-// Verdict is what the gate says of a head build beside a base build.
+// Verdict is the gate's result for a head build compared with a base build.
 type Verdict struct {
 	Format  string       `json:"format"`
 	Verdict gate.Outcome `json:"verdict"`
-	// Reason says in one sentence why; Hint what the reader can do, "" for nothing.
+	// Reason gives the reason in one sentence; Hint is what the reader can do, "" for nothing.
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
-	// FailOn is the outcome from which the verdict fails what asked for it; "" is FailRegression.
+	// FailOn is the least grave outcome that fails the build; "" is FailRegression.
 	FailOn gate.FailOn `json:"fail_on,omitempty"`
 	// Level is the confidence of each interval by itself, such as 0.95.
 	Level     float64       `json:"level"`
@@ -41,7 +39,7 @@ type Verdict struct {
 type Build struct {
 	App    run.App    `json:"app"`
 	Source run.Source `json:"source,omitzero"`
-	// Runs are the ids of its runs, at most MaxListed of the RunTotal that there are.
+	// Runs are the ids of its runs, at most MaxListed of RunTotal.
 	Runs     []string `json:"runs"`
 	RunTotal int      `json:"run_total"`
 }
@@ -49,16 +47,16 @@ type Build struct {
 // Unit is what counts as one independent observation.
 type Unit string
 
-// The units, the best first.
+// The units, best first.
 const (
-	// Round is one repetition of each build right after another, so that heat
-	// and drift are the same for both: the difference within a round counts.
+	// Round is one repetition of each build, one right after the other, so that heat and drift are
+	// the same for both: the difference within a round counts.
 	Round Unit = "round"
 	// Run is a whole run, where each build has several made at other times, or
 	// one on each of several devices.
 	Run Unit = "run"
-	// Iteration is one repetition of a run. Those of one session share what
-	// that session had, so that this is a stand-in: a warning says so.
+	// Iteration is one repetition of a run. The repetitions of one session share its conditions, so
+	// that this is a substitute: a warning says so.
 	Iteration Unit = "iteration"
 )
 
@@ -71,8 +69,7 @@ type Scenario struct {
 	Unit     Unit         `json:"unit"`
 	// Contexts are those in which both builds were measured.
 	Contexts []Context `json:"contexts"`
-	// Comparisons are all that were made, in the order of events, then of the
-	// catalogue of metrics.
+	// Comparisons are all comparisons, in the order of events, then of the catalogue of metrics.
 	Comparisons []Comparison `json:"comparisons"`
 }
 
@@ -83,55 +80,55 @@ type Context struct {
 	Head    int               `json:"head"`
 }
 
-// Comparison is one number of the head build beside the base build's, over
-// all contexts together.
+// Comparison compares one number of the head build with the base build's, over all contexts
+// together.
 type Comparison struct {
 	Event  string `json:"event"` // "" for the whole run
 	Metric string `json:"metric"`
-	// Direction is the gravest of what all contexts together and each alone show.
+	// Direction is the gravest direction of all contexts together and of each alone.
 	Direction gate.Direction `json:"direction"`
 	Difference
-	// Open says that it did not fail, and that a worsening by the policy's MinEffect, of an
-	// event by a quarter, is not excluded either.
+	// Open is set where it did not fail, and a worsening by the policy's MinEffect, for an event by
+	// a quarter, is not excluded either.
 	Open bool `json:"open,omitempty"`
-	// Enough estimates how many rounds (or runs, or iterations, of each build in
-	// each context) would settle a Suspect, or what is Open; 0 where unknown.
+	// Enough estimates how many rounds (or runs, or iterations, of each build in each context)
+	// would settle a Suspect, or an Open comparison; 0 where unknown.
 	Enough int `json:"enough,omitempty"`
-	// Together is the direction that all contexts together show.
+	// Together is the direction of all contexts together.
 	Together gate.Direction `json:"together"`
-	// Contexts are the same for each context alone, in the order of the
-	// scenario's contexts; empty where there is only one.
+	// Contexts are the same for each context alone, in the order of the scenario's contexts; empty
+	// where there is only one.
 	Contexts []ContextDifference `json:"contexts,omitempty"`
 }
 
 // ContextDifference is the shift in one context.
 type ContextDifference struct {
-	Context   int            `json:"context"` // its place among the scenario's contexts
+	Context   int            `json:"context"` // index among the scenario's contexts
 	Direction gate.Direction `json:"direction"`
 	Difference
 }
 
 // Difference is how far the head build's values lie above the base build's.
 type Difference struct {
-	// Base and Head are the middle of each build's values, in the metric's unit.
+	// Base and Head are the medians of each build's values, in the metric's unit.
 	Base float64 `json:"base"`
 	Head float64 `json:"head"`
-	// Shift is the estimate of Hodges and Lehmann, in the metric's unit, and its
-	// interval. Both ends are nil where there is too little for one.
+	// Shift is the estimate of Hodges and Lehmann, in the metric's unit, with its interval. Both
+	// ends are nil where there are too few values for one.
 	Shift     float64  `json:"shift"`
 	ShiftLow  *float64 `json:"shift_low"`
 	ShiftHigh *float64 `json:"shift_high"`
 	// Change is the shift as a share of Base (0 where Base is 0 or may be below it). Where the
-	// metric's noise multiplies it is worked out on the log scale.
+	// metric's noise is multiplicative it is computed on the log scale.
 	Change     float64  `json:"change"`
 	ChangeLow  *float64 `json:"change_low"`
 	ChangeHigh *float64 `json:"change_high"`
-	// P is the chance of a shift at least this large the same way between builds
-	// that are alike, corrected for multiplicity; PRaw is that of this test alone.
+	// P is the chance of a shift at least this large in the same direction between identical
+	// builds, corrected for multiplicity; PRaw is that of this test alone.
 	P    float64 `json:"p"`
 	PRaw float64 `json:"p_raw"`
-	// Effect is Cliff's delta: how often a head value lies above a base value
-	// less how often below, from -1 to 1.
+	// Effect is Cliff's delta: how often a head value lies above a base value minus how often
+	// below, from -1 to 1.
 	Effect float64 `json:"effect"`
 	// N counts the pairs of values where Unit is round, the values of both
 	// builds otherwise.
@@ -140,38 +137,33 @@ type Difference struct {
 	Limit *float64 `json:"limit,omitempty"`
 }
 
-// Estimate is what the head has where the base has Base, by the shift. The middle of the
-// head's values may lie elsewhere: what changes from round to round is in that, and not in
-// the shift.
+// Estimate returns Base plus the shift. The median of the head's values may lie elsewhere: it
+// includes what changes from round to round, which the shift excludes.
 func (s Difference) Estimate() float64 { return gate.Finite(s.Base + s.Shift) }
 
-// HasInterval reports whether there was enough for an interval.
+// HasInterval reports whether there were enough values for an interval.
 func (s Difference) HasInterval() bool {
 	return s.ShiftLow != nil && s.ShiftHigh != nil && s.ChangeLow != nil && s.ChangeHigh != nil
 }
 
-// Compare compares two builds by their runs. It never changes them.
+// Compare compares two builds by their runs, which it does not change.
 //
-// The test is by ranks, since frame times have heavy tails and a build that
-// stumbles once must not decide. Where rounds were interleaved (the runs share
-// a session) it is Wilcoxon's signed-rank test of the differences within
-// rounds, over the rounds of all devices: a round is the block in which heat,
-// drift and the device are the same for both builds, and under chance alone its
-// difference is as likely to have one sign as the other, whatever the device's
-// scale. Runs made at other times are compared by the rank-sum test, stratified
-// by context as van Elteren (1960) does where there are several. Of several
-// contexts each is tested alone too. All tests of a check share the policy's
-// Alpha as those of Check do: Holm's correction, the worse and the better side
-// each for itself, half for whole runs and half for events, half for each
-// context alone and half for all together.
+// The test is by ranks, since frame times have heavy tails and a build that stumbles once must not
+// decide. Where rounds were interleaved (the runs share a session) it is Wilcoxon's signed-rank
+// test of the differences within rounds, over the rounds of all devices: heat, drift and the device
+// are the same for both builds of a round, and by chance alone its difference is as likely to have
+// one sign as the other, whatever the device's scale. Runs made at other times are compared by the
+// rank-sum test, stratified by context as van Elteren (1960) does where there are several. Each of
+// several contexts is tested alone too. All tests of a check share the policy's Alpha as those of
+// Check do: Holm's correction, separately for the worse and the better side, half for whole runs
+// and half for events, half for each context alone and half for all together.
 //
-// Presets play no part, but for the least change that matters. Where the policy
-// sets no level (preset dune) the default's is taken.
+// Presets matter only for the least change that matters. Where the policy sets no level (preset
+// dune) the default's is used.
 //
-// A pass is no failure to find anything: it takes that a worsening by the policy's
-// MinEffect is excluded of all contexts together, at the chance at which rounds that
-// settle what a history left open pass; of events, and where there is no telling a build
-// from a session, one by a quarter.
+// A pass requires that a worsening by the policy's MinEffect is excluded over all contexts
+// together, at the same chance as in rounds that settle what a history left open; for events, and
+// where a build can't be separated from a session, a worsening by a quarter.
 func Compare(p gate.Policy, catalogue *metric.Catalogue, base, head []run.Run) Verdict {
 	p = rounds.WithDefaults(p)
 	v := Verdict{
@@ -190,7 +182,7 @@ func Compare(p gate.Policy, catalogue *metric.Catalogue, base, head []run.Run) V
 	return v
 }
 
-// buildOf says what the runs were made of: as the first has it.
+// buildOf describes the build of the runs, as the first run has it.
 func buildOf(runs []run.Run) Build {
 	b := Build{Runs: []string{}, RunTotal: len(runs)}
 	for i, r := range runs {

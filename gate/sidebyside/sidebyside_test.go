@@ -24,7 +24,7 @@ func TestOutcomes(t *testing.T) {
 	partial := gatetest.Repeated("h", "s", "a", gatetest.Rising(10, 1)...)
 	partial.Status = run.Partial
 	partial.Warnings = []run.Warning{{Text: "warm-up 1 is lost"}, {Text: "the app crashed in repetition 3"}}
-	early := gatetest.Run("h", nil) // it ended before anybody asked the device what it is
+	early := gatetest.Run("h", nil) // it ended before the device was queried
 	early.Status, early.Context, early.Iterations = run.Failed, nil, nil
 	early.Warnings = []run.Warning{{Text: "measuring ended"}}
 	for name, c := range map[string]struct {
@@ -33,7 +33,7 @@ func TestOutcomes(t *testing.T) {
 		unit       Unit
 		reason     string
 	}{
-		// The drift within the session is eight times the difference of the builds.
+		// The drift within the session is eight times the difference between the builds.
 		"10 % slower in rounds": {gatetest.Runs(gatetest.Repeated("b", "s", "a", gatetest.Rising(10, 1)...)), gatetest.Runs(gatetest.Repeated("h", "s", "a", gatetest.Rising(10, 1.1)...)), gate.Regression, Round, "+10 %"},
 		"10 % faster in rounds": {gatetest.Runs(gatetest.Repeated("b", "s", "a", gatetest.Rising(10, 1)...)), gatetest.Runs(gatetest.Repeated("h", "s", "a", gatetest.Rising(10, 0.9)...)), gate.Improvement, Round, "time per frame"},
 		"2 % slower":            {gatetest.Runs(gatetest.Repeated("b", "s", "a", gatetest.Rising(10, 1)...)), gatetest.Runs(gatetest.Repeated("h", "s", "a", gatetest.Rising(10, 1.02)...)), gate.Pass, Round, "worse by at most 2.0 % (time per frame)"},
@@ -58,7 +58,7 @@ func TestOutcomes(t *testing.T) {
 			if warned := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "session") }); warned != (c.unit == Iteration) {
 				t.Errorf("warnings: %v", v.Warnings)
 			}
-			// What is told as frames a second is as much slower as it is as ms a frame.
+			// Frames per second slow down by as much as ms per frame.
 			p, catalogue := gatetest.Lenient(t), frameRate(t)
 			if turned := Compare(p, catalogue, asRate(c.base), asRate(c.head)); turned.Verdict != c.want {
 				t.Errorf("as frames a second %s: %q, want %s", turned.Verdict, turned.Reason, c.want)
@@ -67,7 +67,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// frameRate is a catalogue with a metric of which more is better.
+// frameRate returns a catalogue with a metric of which more is better.
 func frameRate(t *testing.T) *metric.Catalogue {
 	t.Helper()
 	c, err := metric.Default().With(metric.Metric{Name: "frames.rate", Title: "frames a second", Direction: metric.HigherIsBetter, Log: true})
@@ -77,7 +77,7 @@ func frameRate(t *testing.T) *metric.Catalogue {
 	return c
 }
 
-// asRate are the runs with frames a second for milliseconds a frame.
+// asRate returns the runs with frames per second instead of milliseconds per frame.
 func asRate(runs []run.Run) []run.Run {
 	var out []run.Run
 	for _, r := range runs {
@@ -130,12 +130,12 @@ func TestNumbersByHand(t *testing.T) {
 	base := gatetest.Repeated("b", "s", "a", 100, 200, 400, 100, 200, 400)
 	head := gatetest.Repeated("h", "s", "a", 125, 250, 500, 125, 250, 500)
 	d := compareBoth(t, gatetest.Runs(base), gatetest.Runs(head)).Scenarios[0].Comparisons[0]
-	// Each head value is the base's times 1.25, so that every estimate is; all six
-	// signs agree, one way of 64.
+	// Each head value is 1.25 times the base's, so that every estimate is; all six signs agree, one
+	// way of 64.
 	for what, pair := range map[string][2]float64{
 		"base": {d.Base, 200}, "head": {d.Head, 250}, "change": {d.Change, 0.25}, "low": {gatetest.End(d.ChangeLow), 0.25}, "high": {gatetest.End(d.ChangeHigh), 0.25},
 		"shift": {d.Shift, 50}, "raw p": {d.PRaw, 1.0 / 64}, "p of one comparison": {d.P, 1.0 / 64}, "n": {float64(d.N), 6},
-		// Of 36 pairs the head's is above in 4·(3+2+1) = 24 and below in 12.
+		// Of 36 pairs the head's value is above in 4·(3+2+1) = 24 and below in 12.
 		"effect": {d.Effect, 12.0 / 36},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-9 {
@@ -144,7 +144,7 @@ func TestNumbersByHand(t *testing.T) {
 	}
 }
 
-// Five phones, of which one is slower: it is found alone, and named.
+// Of five phones one is slower: it is found alone, and named.
 func TestFindsTheOneDevice(t *testing.T) {
 	var base, head []run.Run
 	for i := range 5 {
@@ -162,9 +162,9 @@ func TestFindsTheOneDevice(t *testing.T) {
 	}
 }
 
-// The app of one build was compiled ahead of time and the other's was not: they
-// are not compared, and the warnings say what differs.
-func TestSaysWhatKeepsBuildsApart(t *testing.T) {
+// The app of one build was compiled ahead of time and the other's was not: they are not compared,
+// and the warnings name the difference.
+func TestWarnsOfDifferingContexts(t *testing.T) {
 	base, head := gatetest.Repeated("b", "s", "a", gatetest.Rising(12, 1)...), gatetest.Repeated("h", "s", "a", gatetest.Rising(12, 1)...)
 	base.Context["compiled"], head.Context["compiled"] = "speed", "none"
 	base.Context["battery"], head.Context["battery"] = "high", "low"
@@ -186,8 +186,8 @@ func TestSaysWhatKeepsBuildsApart(t *testing.T) {
 	}
 }
 
-// What the base has none of has no share of it.
-func TestTellsWhatIsNew(t *testing.T) {
+// A change from zero has no share.
+func TestNewMetricIsReported(t *testing.T) {
 	none, held := gatetest.Repeated("b", "s", "a", gatetest.Rising(12, 1)...), gatetest.Repeated("h", "s", "a", gatetest.Rising(12, 1)...)
 	for i := range held.Iterations {
 		none.Iterations[i].Metrics["wakelock.time_ms"], held.Iterations[i].Metrics["wakelock.time_ms"] = 0, 8000
@@ -198,9 +198,9 @@ func TestTellsWhatIsNew(t *testing.T) {
 	}
 }
 
-// Most of the base's runs held no wakelock: a test may not be taken for one that
-// could prove nothing because these are equal.
-func TestZerosSwitchNoTestOff(t *testing.T) {
+// Most of the base's runs held no wakelock: these equal values must not make the test count as
+// powerless.
+func TestZerosKeepTests(t *testing.T) {
 	held := func(side string, ms ...float64) (out []run.Run) {
 		for i, x := range ms {
 			r := gatetest.Run(fmt.Sprint(side, i), map[string]float64{"wakelock.time_ms": x})
@@ -210,7 +210,7 @@ func TestZerosSwitchNoTestOff(t *testing.T) {
 		return out
 	}
 	v := compareBoth(t, held("b", 0, 0, 0, 0, 0, 0, 100, 100, 100), held("h", 90_000, 91_000, 92_000))
-	// Three of twelve are the largest in one way of 220.
+	// The chance that three of twelve are the largest is one in 220.
 	if d := v.Scenarios[0].Comparisons[0]; v.Verdict != gate.Regression || math.Abs(d.P-1.0/220) > 1e-9 {
 		t.Errorf("%s: %s (p = %g, want 1/220)", v.Verdict, v.Reason, d.P)
 	}
@@ -235,8 +235,8 @@ func TestHonoursThePolicy(t *testing.T) {
 	}
 }
 
-// Six runs of each build made at other times are six observations, whatever
-// their iterations are.
+// Six runs of each build made at other times are six observations, however many iterations they
+// have.
 func TestComparesRunsOfManySessions(t *testing.T) {
 	var base, head []run.Run
 	for i := range 6 {
@@ -262,8 +262,8 @@ func TestStaysFinite(t *testing.T) {
 	}
 }
 
-// bothBuilds makes two builds' runs on a world's phones. Interleaved rounds share
-// the session's heat; runs made apart have their own.
+// bothBuilds returns two builds' runs on a world's phones. Interleaved rounds share the session's
+// heat; runs made apart have their own.
 func bothBuilds(w gatetest.World, rng *rand.Rand, rounds int, interleaved bool, slow float64) (base, head []run.Run) {
 	const repetitions = 12            // of a run
 	w.Noise *= math.Sqrt(repetitions) // of one repetition
@@ -293,7 +293,7 @@ func bothBuilds(w gatetest.World, rng *rand.Rand, rounds int, interleaved bool, 
 	return base, head
 }
 
-// rate is the share of comparisons that end in the outcome.
+// rate returns the share of comparisons with the outcome.
 func rate(t *testing.T, w gatetest.World, trials, rounds int, interleaved bool, slow float64, want gate.Outcome) float64 {
 	n := 0
 	for trial := range trials {
@@ -305,9 +305,9 @@ func rate(t *testing.T, w gatetest.World, trials, rounds int, interleaved bool, 
 	return float64(n) / float64(trials)
 }
 
-// At most one comparison in twenty of a build with itself may fail. In as many rounds as
-// compare measures most pass outright, but for phones whose repetitions vary by a third:
-// there a pass would be one that could not have seen an event take half as long again.
+// At most one comparison in twenty of a build with itself may fail. With as many rounds as compare
+// measures most pass outright, except on phones whose repetitions vary by a third: there a pass
+// could not have shown an event that takes half as long again.
 func TestUnchangedBuildsPass(t *testing.T) {
 	trials := 30
 	if os.Getenv("APKGATE_FULL") != "" {
@@ -339,7 +339,7 @@ func TestUnchangedBuildsPass(t *testing.T) {
 	}
 }
 
-// A dozen rounds find a build that is 15 % slower, on one phone already.
+// A dozen rounds find a build that is 15 % slower, even on one phone.
 func TestSlowBuildsFail(t *testing.T) {
 	for name, least := range map[string]float64{"one phone, 20 runs": 0.6, "three phones, 3 runs each": 0.9} {
 		failed := rate(t, gatetest.Worlds[name], 60, 12, true, 1.15, gate.Regression)
@@ -350,8 +350,8 @@ func TestSlowBuildsFail(t *testing.T) {
 	}
 }
 
-// A metric that the runs declare is compared, whatever the caller's catalogue knows.
-func TestMetricsThatRunsDeclareAreCompared(t *testing.T) {
+// A metric that the runs declare is compared, whatever the caller's catalogue has.
+func TestDeclaredMetricsAreCompared(t *testing.T) {
 	hits := func(id string, level float64) []run.Run {
 		r := gatetest.Rounds(id, 12, func(i int) map[string]float64 {
 			return map[string]float64{"search.hits": level + float64(i%3)}

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Two builds whose frames are done before their deadline, one by half as much.
-func TestTimesBeyondTheDeadlineAreSetSideBySide(t *testing.T) {
+// Two builds whose frames are done before their deadline, one half as early.
+func TestOverrunIsCompared(t *testing.T) {
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
 	p.Alpha = 0.05
 	of := func(session string, ms float64) []run.Run {
@@ -31,14 +31,14 @@ func TestTimesBeyondTheDeadlineAreSetSideBySide(t *testing.T) {
 		"further from it":        {of("s", -4), of("s", -8), gate.Improvement, "(−4.00 ms, 95 % interval −4.00 ms to −4.00 ms, p "},
 		"by next to nothing":     {of("s", 0), of("s", 0.3), gate.Pass, "worse by at most 0.30 ms (time beyond the deadline)"},
 		"a little better":        {of("s", 0.3), of("s", 0), gate.Pass, "worse by at most 0.00 ms (time beyond the deadline)"},
-		// One session of each can't tell a build from a hot phone, whatever the amount.
+		// One session of each can't separate a build from a hot phone, whatever the amount.
 		"of two sessions": {of("s", -8), of("t", 8), gate.Inconclusive, "perhaps worse: "},
 	} {
 		v := Compare(p, catalogue, c.base, c.head)
 		if v.Verdict != c.want || !strings.Contains(v.Reason, c.said) {
 			t.Errorf("%s: %s: %q, want %s and %q", name, v.Verdict, v.Reason, c.want, c.said)
 		}
-		if c.want == gate.Pass { // the same, where more were better
+		if c.want == gate.Pass { // the same, if more were better
 			m, _ := catalogue.Lookup("frames.overrun_ms")
 			m.Direction = metric.HigherIsBetter
 			turned, err := catalogue.With(m)

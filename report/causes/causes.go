@@ -1,12 +1,10 @@
-// Package causes lays out what explains a finding, whatever kind of cause it is:
-// explanations and causes of package diagnose become the facts, sections, pictures
-// and problems of a document.
+// Package causes lays out what explains a finding, whatever the kind of cause: explanations and
+// causes of package diagnose become the facts, sections, figures and problems of a document.
 //
-// It owns how a phrase becomes text and where a cause stands: next to the finding
-// that it explains, that which explains most first. It knows no kind of cause, so
-// that a new one is nothing here; what draws a new kind of picture is the one thing
-// to add. It decides nothing and escapes for no language: its text is plain and fit
-// for one line, as all text of a document is.
+// It owns how a phrase becomes text and where a cause is shown: with the finding that it explains,
+// main causes first. It knows no kind of cause, so that a new one needs nothing here; only a new
+// kind of figure does. It decides nothing and escapes for no language: its text is plain and fits
+// on one line, as all text of a document.
 package causes
 
 import (
@@ -22,12 +20,12 @@ import (
 // Story is what explains an answer.
 type Story struct {
 	Sections []diagnose.Section
-	// Title names the run of an explanation where there are several; Where names what
-	// a cause explains: "E2: frames rendered".
+	// Title names the run of an explanation where there are several; Where names what a cause
+	// explains: "E2: frames rendered".
 	Title func(diagnose.Explanation) string
 	Where func(diagnose.Cause) string
-	// Open is the command that opens a kept file where a cause shows, "" for none; nil
-	// where no file is kept.
+	// Open returns the command that opens a kept file at a cause, "" for none; nil where no file is
+	// kept.
 	Open func(diagnose.Link) string
 }
 
@@ -39,7 +37,7 @@ func (s Story) title(section diagnose.Section, e diagnose.Explanation) string {
 	return s.Title(e)
 }
 
-// Facts are what each section comes to, in a line, and what explains most.
+// Facts returns each section in a line, with its main explanation.
 func (s Story) Facts() []document.Fact {
 	var out []document.Fact
 	add := func(label, text string) {
@@ -59,7 +57,8 @@ func (s Story) Facts() []document.Fact {
 	return out
 }
 
-// lead is what explains most; of causes alone it says what they explain.
+// lead returns the main explanation; without one of its own, that of the causes with what they
+// explain.
 func (s Story) lead(e diagnose.Explanation) string {
 	if e.Lines == nil && len(e.Causes) > 0 {
 		return s.at(e.Causes[0], text(e.Lead))
@@ -67,8 +66,7 @@ func (s Story) lead(e diagnose.Explanation) string {
 	return text(e.Lead)
 }
 
-// at is what is said of a cause, with where it stands before it; where that is nowhere, it
-// is a sentence.
+// at returns a text on a cause, prefixed with its place; without a place it is a sentence.
 func (s Story) at(c diagnose.Cause, text string) string {
 	if where := s.Where(c); where != "" {
 		return where + ": " + text
@@ -76,18 +74,18 @@ func (s Story) at(c diagnose.Cause, text string) string {
 	return wording.UpperFirst(text)
 }
 
-// How much of the causes a report shows.
+// Limits on the causes of a report.
 const (
 	mostLines  = 12 // of one explanation, and as many doubts and tables
-	pageRuns   = 8  // with pictures
+	pageRuns   = 8  // with figures
 	textRuns   = 10
 	pageRows   = 30
-	openRows   = 10  // of a table that stands open on a page
-	mainRows   = 100 // of a table that matters most
+	openRows   = 10  // unfolded rows of a table on a page
+	mainRows   = 100 // of the main table
 	foldedRows = 25  // of that in a comment
 )
 
-// Groups are the sections of a document, one for each family of causes.
+// Groups returns the sections of a document, one for each family of causes.
 func (s Story) Groups() []document.Section {
 	var out []document.Section
 	for i, section := range s.Sections {
@@ -108,11 +106,11 @@ func (s Story) Groups() []document.Section {
 	return out
 }
 
-// group is one explanation with all that it rests on. A page's pictures alone need
-// their names, and a page draws few runs.
+// group returns one explanation with its evidence. Only a page's figures need their names, and a
+// page draws few runs.
 func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 	doubts := e.Doubts
-	if e.Lines == nil { // a doubt about one cause stands in its line
+	if e.Lines == nil { // a doubt about one cause is in its line
 		ofAll := shared(e.Causes)
 		doubts = slices.DeleteFunc(slices.Clone(doubts), func(d diagnose.Phrase) bool {
 			return !hasDoubt(ofAll, d) && slices.ContainsFunc(e.Causes, func(c diagnose.Cause) bool { return hasDoubt(c.Doubts, d) })
@@ -137,7 +135,7 @@ func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 	return g
 }
 
-// fact is the explanation in a line, which of causes alone is how many there are.
+// fact returns the explanation in a line, which for causes only is their number.
 func (s Story) fact(e diagnose.Explanation) string {
 	if len(e.Fact) == 0 {
 		return prose.Count(len(e.Causes), "cause", "causes")
@@ -145,7 +143,7 @@ func (s Story) fact(e diagnose.Explanation) string {
 	return text(e.Fact)
 }
 
-// shared are the doubts about all of several causes; a doubt about one stands in its line.
+// shared returns the doubts about all of several causes; a doubt about one is in its line.
 func shared(all []diagnose.Cause) (out []diagnose.Phrase) {
 	if len(all) < 2 {
 		return nil
@@ -162,9 +160,8 @@ func hasDoubt(all []diagnose.Phrase, d diagnose.Phrase) bool {
 	return slices.ContainsFunc(all, d.Same)
 }
 
-// lines are those that the explanation brings, or else its causes' sentences, each with what is
-// to be held against it alone. What explains several findings is told in full at the first of
-// them.
+// lines returns the explanation's own lines, or else its causes' sentences, each with its own
+// doubts. What explains several findings is described in full at the first of them.
 func (s Story) lines(e diagnose.Explanation) []string {
 	if e.Lines != nil {
 		return texts(e.Lines)
@@ -178,7 +175,7 @@ func (s Story) lines(e diagnose.Explanation) []string {
 	for _, c := range e.Causes {
 		also := told[blameOf(c)]
 		switch {
-		case also == nil: // told
+		case also == nil: // described already
 		case len(out) == mostLines:
 			left++
 		default:
@@ -193,7 +190,7 @@ func (s Story) lines(e diagnose.Explanation) []string {
 	return out
 }
 
-// blame is what one cause has in common with another that blames the same.
+// blame identifies causes that blame the same.
 type blame struct {
 	kind    string
 	subject diagnose.Subject
@@ -201,11 +198,11 @@ type blame struct {
 
 func blameOf(c diagnose.Cause) blame { return blame{c.Kind, c.Subject} }
 
-// line is a cause in full, with what else it explains, and how to look at it.
+// line returns a cause in full, with what else it explains, and how to open it.
 func (s Story) line(c diagnose.Cause, also []string) string {
 	text, look := s.sentence(c), s.look(c)
 	if look != "" {
-		text = s.told(c) // the command names the file
+		text = s.described(c) // the command names the file
 	}
 	out := s.at(c, text) + "."
 	for _, d := range texts(c.Doubts[:min(len(c.Doubts), mostLines)]) {
@@ -217,7 +214,7 @@ func (s Story) line(c diagnose.Cause, also []string) string {
 	return out + look
 }
 
-// look says how to look at a cause in the first file that shows it and can be opened.
+// look says how to open a cause in the first file that shows it and can be opened.
 func (s Story) look(c diagnose.Cause) string {
 	if s.Open == nil {
 		return ""
@@ -230,8 +227,8 @@ func (s Story) look(c diagnose.Cause) string {
 	return ""
 }
 
-// told is what a cause says of itself, and what that rests on.
-func (s Story) told(c diagnose.Cause) string {
+// described returns a cause's sentence, and its basis.
+func (s Story) described(c diagnose.Cause) string {
 	out := text(c.Sentence)
 	if basis := text(c.Basis); basis != "" {
 		out += "; " + basis
@@ -239,9 +236,9 @@ func (s Story) told(c diagnose.Cause) string {
 	return out
 }
 
-// sentence is a cause in full: as it is told, and where the evidence is.
+// sentence returns a cause in full, with where its evidence is.
 func (s Story) sentence(c diagnose.Cause) string {
-	out := s.told(c)
+	out := s.described(c)
 	for i, l := range c.Evidence {
 		if i == 3 {
 			break
@@ -254,11 +251,11 @@ func (s Story) sentence(c diagnose.Cause) string {
 	return out
 }
 
-// atFinding is how many causes stand at a finding.
+// atFinding is how many causes are shown with a finding.
 const atFinding = 3
 
-// Of are the sentences of what explains a finding most, each cause once: of an event's
-// metric in a scenario, where of is nil or reports that the run is one of those.
+// Of returns the sentences of the main causes of a finding, each cause once: of an event's metric
+// in a scenario, where of is nil or returns true for the run.
 func (s Story) Of(scenario, event, metric string, of func(run string) bool) []string {
 	var found []diagnose.Cause
 	for _, section := range s.Sections {

@@ -34,7 +34,7 @@ func storyOf(all ...diagnose.Cause) Story {
 	}
 }
 
-// plain is text without the spaces that keep a number and its unit together.
+// plain returns text without the non-breaking spaces between a number and its unit.
 func plain(s string) string { return strings.ReplaceAll(s, wording.NBSP, " ") }
 
 func TestPhrasesBecomeText(t *testing.T) {
@@ -100,8 +100,8 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	}
 }
 
-// What explains several findings is told once, with all that it explains; the command that
-// opens its evidence stands in for the evidence.
+// What explains several findings is described once, with all that it explains; the command that
+// opens its evidence replaces the evidence.
 func TestACauseOfSeveralFindingsIsToldOnce(t *testing.T) {
 	one := high("A", "com.example.Tide.rise", 0.7)
 	one.Evidence = []diagnose.Link{{Digest: strings.Repeat("0123456789abcdef", 4), FromMS: 100, ToMS: 250}}
@@ -123,8 +123,7 @@ func TestACauseOfSeveralFindingsIsToldOnce(t *testing.T) {
 	}
 }
 
-// What is to be held against one cause stands in its line, and what is against all of them once
-// behind the list.
+// A doubt about one cause is in its line, and a doubt about all of them once after the list.
 func TestDoubtsStandWithWhatTheyAreAbout(t *testing.T) {
 	one, other := high("A", "com.example.Tide.rise", 0.7), high("A", "com.example.Ebb.fall", 0.2)
 	wet, old := diagnose.Say("The gauge may be wet."), diagnose.Say("The map is old.")
@@ -159,7 +158,7 @@ func TestManyCausesAreCounted(t *testing.T) {
 	}
 }
 
-// Doubts, tables and pictures without end are counted too.
+// Any number of doubts, tables and figures is limited and counted too.
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	var all []diagnose.Cause
 	for i := range 20 {
@@ -178,7 +177,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	}
 }
 
-// Of several runs each is named, and what they share is one problem.
+// Each of several runs is named, and a shared cause is one problem.
 func TestACauseOfSeveralRunsIsOneProblem(t *testing.T) {
 	better := high("A", "com.example.Dam.hold", 0.5)
 	better.Direction = gate.ToImprovement
@@ -198,7 +197,7 @@ func TestACauseOfSeveralRunsIsOneProblem(t *testing.T) {
 	}
 }
 
-// Two pictures of a kind have names of their own, and one of an unknown kind is left out.
+// Two figures of a kind have names of their own, and one of an unknown kind is left out.
 func TestPicturesOfCauses(t *testing.T) {
 	flame := diagnose.Picture{Kind: diagnose.FlamePicture, Title: "Drops", Label: "Drops by depth", Flame: &diagnose.Flame{Unit: "m", Of: "depth", Calls: []diagnose.Call{{Parent: -1, Name: "sea", Head: 3}}}}
 	figures := figures(drawable([]diagnose.Picture{flame, {Kind: "hologram", Title: "Sea"}, flame, {Kind: diagnose.BarsPicture, Bars: &diagnose.Bars{}}}), "x")

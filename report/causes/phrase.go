@@ -9,11 +9,11 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// mostText bounds the characters of one phrase.
+// mostText limits the characters of one phrase.
 const mostText = 1_200
 
-// text is a phrase as plain text for one line. Words are taken for as hostile as
-// names: a saved report may be anyone's.
+// text returns a phrase as plain text for one line. Words are treated as hostile like names: a
+// saved report may come from anybody.
 func text(p diagnose.Phrase) string {
 	var b strings.Builder
 	for _, part := range p {
@@ -29,8 +29,7 @@ func text(p diagnose.Phrase) string {
 	return prose.Clip(wording.Visible(b.String()), mostText)
 }
 
-// named is the name of a part, in at most so many characters; 0 is as many as the
-// part says.
+// named returns the name of a part, in at most so many characters; 0 is the part's own limit.
 func named(p diagnose.Part, most int) string {
 	if most == 0 {
 		most = p.Most
@@ -55,7 +54,7 @@ func texts(phrases []diagnose.Phrase) []string {
 	return out
 }
 
-// id names the pictures of a section's run within a page.
+// id names the figures of a section's run within a page.
 func id(section, run int) string {
 	if section == 0 {
 		return "e" + strconv.Itoa(run)

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// figures are pictures with names of their own within a page.
+// figures returns figures with names of their own within a page.
 func figures(drawn []drawing, id string) []document.Figure {
 	var out []document.Figure
 	n := map[diagnose.PictureKind]int{}
@@ -24,21 +24,21 @@ func figures(drawn []drawing, id string) []document.Figure {
 	return out
 }
 
-// Figures are pictures that no cause has, as those of causes are drawn; id begins their
+// Figures returns figures without a cause, drawn like those of causes; id is the prefix of their
 // names within a page.
 func Figures(pictures []diagnose.Picture, id string) []document.Figure {
 	drawn := drawable(pictures)
 	return figures(drawn[:min(len(drawn), mostPictures)], id)
 }
 
-// drawing is a picture that can be drawn.
+// drawing is a figure that can be drawn.
 type drawing struct {
 	document.Figure
 	kind diagnose.PictureKind
 }
 
-// drawable are the pictures that can be drawn. A kind that is not known is left out,
-// and so is a picture of nothing.
+// drawable returns the figures that can be drawn. An unknown kind is left out, and so is an empty
+// figure.
 func drawable(pictures []diagnose.Picture) []drawing {
 	var out []drawing
 	for _, p := range pictures {
@@ -49,10 +49,10 @@ func drawable(pictures []diagnose.Picture) []drawing {
 	return out
 }
 
-// mostPictures bounds those of one explanation.
+// mostPictures limits those of one explanation.
 const mostPictures = 8
 
-// letters tell kinds of pictures of one run apart in a page.
+// letters distinguish kinds of figures of one run in a page.
 var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f", diagnose.ThreadsPicture: "t", diagnose.WaitsPicture: "w"}
 
 func figureOf(p diagnose.Picture) (document.Figure, bool) {
@@ -98,7 +98,7 @@ func callsOf(f diagnose.Flame) []figure.Call {
 	return out
 }
 
-// roles are what a drawn frame is called.
+// roles are the titles of drawn frames.
 var roles = map[diagnose.Role]string{
 	diagnose.Late: "Late frame", diagnose.Usual: "Usual frame", diagnose.Base: "Usual frame before",
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Problems are the causes whose subject is code that can be changed, of what got
-// worse, each once, as the run that matters most has it. The rule of each is the
-// metric that it explains.
+// Problems returns the causes of what got worse whose subject is code that can be changed, each
+// once, as in the most important run. The rule of each is the metric that it explains.
 func (s Story) Problems() []document.Problem {
 	var out []document.Problem
 	seen := map[string]bool{}
@@ -34,8 +33,8 @@ func (s Story) Problems() []document.Problem {
 	return out
 }
 
-// fingerprint names a cause across runs: the same subject in the same scenario has
-// the same one.
+// fingerprint identifies a cause across runs: the same subject in the same scenario has the same
+// one.
 func fingerprint(c diagnose.Cause) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{diagnose.KindOf(c.Kind).InFingerprint(), c.Scenario, c.Subject.Name, c.Subject.File}, "\x00")))
 	return hex.EncodeToString(sum[:16])

@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// tableSection is a table of evidence. One that does not matter most is left out of
-// a comment.
+// tableSection returns a table of evidence. One that is not the main table is left out of a
+// comment.
 func tableSection(t diagnose.Table) document.Section {
 	page := pageRows
 	if t.Main {
@@ -37,8 +37,8 @@ func codeFirst(t diagnose.Table) bool {
 	return len(t.Rows) > 0 && len(t.Rows[0].Cells) > 0 && len(t.Rows[0].Cells[0]) > 0 && t.Rows[0].Cells[0][0].As == diagnose.Code
 }
 
-// cellText is a cell as text, "–" where it is empty and its column has a title. The
-// name of code stays whole where the format cuts it to the room that it has.
+// cellText returns a cell as text, "–" where it is empty and its column has a title. The name of
+// code is complete where the format cuts it to its own room.
 func cellText(p diagnose.Phrase, c diagnose.Column, whole bool) string {
 	switch {
 	case whole && len(p) == 1 && p[0].As == diagnose.Code:
@@ -49,7 +49,7 @@ func cellText(p diagnose.Phrase, c diagnose.Column, whole bool) string {
 	return wording.Dash(text(p))
 }
 
-// ToneOf is a direction as a tone.
+// ToneOf returns a direction as a tone.
 func ToneOf(d gate.Direction) document.Tone {
 	switch d {
 	case gate.ToRegression:

@@ -1,10 +1,10 @@
-// Package diagnosis lays out what one recording tells of why an app was slow: a trace, or
-// a dump of threads.
+// Package diagnosis lays out why an app was slow according to one recording: a trace, or a thread
+// dump.
 //
-// It owns the first line of that answer and what stands below it. It takes a stand: no
-// verdict is made of a single recording, so that its answer says what was late and what
-// that waited for, and never that something got worse. The causes come from packages
-// diagnose, and are laid out by report/causes as those of a verdict are.
+// It owns the first line of that answer and the parts below it. There is no verdict on a single
+// recording, so that its answer says what was late and what that waited for, and never that
+// something got worse. The causes come from packages diagnose, and are laid out by report/causes
+// like those of a verdict.
 package diagnosis
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Input is what a report on a recording is made of.
+// Input is the input of a report on a recording.
 type Input struct {
 	saved.Diagnosis
-	// Open is the command that opens a part of the recording in Perfetto's user
-	// interface; nil where nothing does.
+	// Open returns the command that opens a part of the recording in Perfetto's user interface; nil
+	// where there is none.
 	Open    func(fromMS, toMS float64) string
 	Version string // "apkgate 0.3.1"
 }
 
 const maxWarnings = 100
 
-// Document lays out what a recording tells.
+// Document lays out what a recording shows.
 func Document(in Input) document.Document {
 	story := in.story()
 	d := document.Document{
@@ -48,14 +48,14 @@ func Document(in Input) document.Document {
 	return d
 }
 
-// story is what explains what was late.
+// story returns the causes of what was late.
 func (in Input) story() causes.Story {
 	s := causes.Story{
 		Sections: diagnose.Sections(diagnose.Explain(alone(in.Causes))),
 		Title:    func(e diagnose.Explanation) string { return wording.Name(e.Run) },
 		Where: func(c diagnose.Cause) string {
 			if in.Frames == nil && c.Event == "" {
-				return "" // a dump is of no event, and of no run
+				return "" // a dump has no event, and no run
 			}
 			return wording.Event(c.Event)
 		},
@@ -66,7 +66,7 @@ func (in Input) story() causes.Story {
 	return s
 }
 
-// alone are causes whose pictures say nothing of repetitions: a recording is one.
+// alone returns causes whose figures do not mention repetitions: a recording is a single one.
 func alone(all []diagnose.Cause) []diagnose.Cause {
 	out := slices.Clone(all)
 	for i, c := range out {
@@ -96,7 +96,7 @@ func (in Input) title() string {
 	return wording.Name(in.Package) + " in " + wording.Name(in.File)
 }
 
-// counted is how many frames there are of each class.
+// counted returns how many frames there are of each class.
 func (in Input) counted() (all int, of map[string]int) {
 	of = map[string]int{}
 	if in.Frames != nil {
@@ -108,17 +108,17 @@ func (in Input) counted() (all int, of map[string]int) {
 	return all, of
 }
 
-// answer is the first line.
+// answer returns the first line.
 func (in Input) answer() document.Answer {
 	all, of := in.counted()
 	late := of[run.SlowFrames] + of[run.FrozenFrames]
 	switch {
-	case in.Untold:
-		return in.untold()
+	case in.ProcessUnknown:
+		return in.unknownProcess()
 	case in.Methods != nil:
 		return in.busy()
 	case len(in.ANRs) > 0:
-		lead := stoodStill(in.ANRs)
+		lead := notResponding(in.ANRs)
 		if in.ByPlace {
 			lead += " (assumed to be this process by its place in the file)"
 		}
@@ -136,8 +136,8 @@ func (in Input) answer() document.Answer {
 	return document.Answer{Outcome: document.Pass, Word: "In time", Lead: "none of " + prose.Count(all, "frame", "frames") + " was seen late"}
 }
 
-// untold says what a dump shows that does not tell which process did not respond.
-func (in Input) untold() document.Answer {
+// unknownProcess reports what a dump shows where it is unknown which process did not respond.
+func (in Input) unknownProcess() document.Answer {
 	const which = "the file does not say which process did not respond, and --package names the one to explain"
 	if len(in.ANRs) == 0 {
 		return document.Answer{Outcome: document.Inconclusive, Word: "Not known", Lead: which}
@@ -149,9 +149,9 @@ func (in Input) untold() document.Answer {
 	return document.Answer{Outcome: document.Regression, Word: "Deadlock", Lead: lead + "; " + which}
 }
 
-// stoodStill says who did not respond, for whom everybody waits, and what Android said. It
-// begins with no name, which is not to be written with a capital letter.
-func stoodStill(all []run.ANR) string {
+// notResponding reports who did not respond, which thread blocks the others, and Android's reason.
+// It does not begin with a name, which must not be capitalized.
+func notResponding(all []run.ANR) string {
 	first := all[0]
 	out := critical(first)
 	if reason := strings.TrimRight(wording.Sentence(first.Reason), "."); reason != "" {
@@ -163,8 +163,7 @@ func stoodStill(all []run.ANR) string {
 	return out
 }
 
-// critical says where the thread stands for which all others wait, or which threads wait
-// for each other.
+// critical describes the thread for which all others wait, or the threads that wait for each other.
 func critical(a run.ANR) string {
 	if len(a.Threads) == 0 {
 		if name := wording.Name(a.Process); name != "" {
@@ -195,7 +194,7 @@ func critical(a run.ANR) string {
 	return threadOf(a, 0)
 }
 
-// threadOf names a thread of an ANR, and its process where that is told.
+// threadOf names a thread of an ANR, and its process where known.
 func threadOf(a run.ANR, i int) string {
 	out := "thread " + wording.Name(a.Threads[i].Name)
 	if diagnose.IsMain(a.Threads[i].Name, cmp.Or(a.Threads[i].Process, a.Process)) {
@@ -231,13 +230,13 @@ func waiting(a run.ANR) string {
 	return out
 }
 
-// forms are what wrote a dump of threads, in words; Android's own is not worth any.
+// forms are the sources of a thread dump, in words; Android's own needs none.
 var forms = map[string]string{
 	"bugreport": "a bug report", "debuggerd": "native stacks of debuggerd", "tombstone": "a tombstone of debuggerd", "xcrash": "a log of xCrash",
 	"play": "an export of Google Play", "crashlytics": "an export of Firebase Crashlytics",
 }
 
-// facts are how many frames there were, and by what they were told.
+// facts returns how many frames there were, and their source.
 func (in Input) facts() []document.Fact {
 	all, of := in.counted()
 	if in.Methods != nil {

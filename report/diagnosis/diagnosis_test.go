@@ -21,7 +21,7 @@ func path(kind, what string, ms float64) []run.PathStep {
 	return []run.PathStep{{Thread: "main", Kind: kind, What: what, ToMS: ms}}
 }
 
-// scrolling is what a trace tells of 100 frames, 3 of which were late.
+// scrolling is a trace of 100 frames, 3 of which were late.
 func scrolling() saved.Diagnosis {
 	times := func(n int, ms float64) run.Spread {
 		return run.Spread{Count: n, MeanMS: ms, QuantilesMS: []float64{ms - 1, ms, ms + 1}}
@@ -52,7 +52,7 @@ func asText(t *testing.T, in Input, o document.Options) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(b.String(), "\u00a0", " ")), " ")
 }
 
-func TestATraceInWords(t *testing.T) {
+func TestDocumentOfTrace(t *testing.T) {
 	got := asText(t, Input{Diagnosis: scrolling()}, document.Options{})
 	for _, want := range []string{
 		"Late frames: 3 of 100 frames late, 1 of them frozen",
@@ -86,7 +86,7 @@ func TestATraceInWords(t *testing.T) {
 	}
 }
 
-// tones are those of the table of frames.
+// tones returns those of the table of frames.
 func tones(d document.Document) (out []document.Tone) {
 	for _, s := range d.Sections {
 		if t, ok := s.Body.(*document.Table); ok && s.ID == "frames" {
@@ -98,8 +98,8 @@ func tones(d document.Document) (out []document.Tone) {
 	return out
 }
 
-// A cause draws its own frame, and leads to it in the trace.
-func TestACauseOfATrace(t *testing.T) {
+// A cause draws its own frame, and links to it in the trace.
+func TestCauseOfTrace(t *testing.T) {
 	in := Input{Diagnosis: scrolling(), Open: func(from, to float64) string {
 		if from != 5_000 || to != 5_900 {
 			t.Errorf("the part that is opened is from %g to %g, want 5000 to 5900", from, to)
@@ -117,8 +117,8 @@ func TestACauseOfATrace(t *testing.T) {
 	}
 }
 
-// A deadlock is told of those that are in it, and what Android says ends without its period.
-func TestADeadlockOfADump(t *testing.T) {
+// A deadlock names the threads in it, and Android's reason ends without its period.
+func TestDeadlockOfDump(t *testing.T) {
 	waits := func(name string, critical bool) run.ANRThread {
 		return run.ANRThread{Name: name, State: "Blocked", WaitsFor: "lock a.Store held by b", Critical: critical, Stack: []string{"a.B.c(B.java:1)"}}
 	}
@@ -131,7 +131,7 @@ func TestADeadlockOfADump(t *testing.T) {
 	}
 }
 
-// frozen is what a dump tells of an app that waits for a lock.
+// frozen is a dump of an app that waits for a lock.
 func frozen() saved.Diagnosis {
 	return saved.Diagnosis{File: "anr_1", Kind: "anr", ANRs: []run.ANR{{
 		Kind: "input", Process: "com.example.mail", Reason: "Input dispatching timed out", Threads: []run.ANRThread{
@@ -141,7 +141,7 @@ func frozen() saved.Diagnosis {
 	}}}
 }
 
-func TestADumpInWords(t *testing.T) {
+func TestDocumentOfDump(t *testing.T) {
 	got := asText(t, Input{Diagnosis: frozen()}, document.Options{})
 	for _, want := range []string{
 		"Not responding: the main thread of com.example.mail waits for thread sync of com.example.sync, in a.Sync.run(Sync.java:4); Input dispatching timed out",
@@ -169,8 +169,8 @@ func TestADumpInWords(t *testing.T) {
 	}
 }
 
-// Every name in a recording is somebody else's.
-func TestNamesOfARecordingStayText(t *testing.T) {
+// Every name in a recording is untrusted.
+func TestHostileNamesOfRecording(t *testing.T) {
 	for _, bad := range reporttest.Hostile {
 		d, dump := scrolling(), frozen()
 		d.File, d.Package, d.ANRs = bad, bad, dump.ANRs

@@ -11,14 +11,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// How much is shown.
+// Limits of what is shown.
 const (
 	maxGroups  = 40  // of frames
 	maxStack   = 16  // frames of a stack on a terminal
 	maxStacked = 128 // on a page
 )
 
-// pictures are the worst frame, and each chain of waiting, where no cause has drawn them.
+// pictures returns the worst frame, and each chain of waits, where no cause has drawn them.
 func (in Input) pictures() []document.Section {
 	var drawn []diagnose.Picture
 	has := func(kind diagnose.PictureKind) bool {
@@ -47,7 +47,7 @@ func (in Input) pictures() []document.Section {
 	}}
 }
 
-// usual is the usual frame of an event, nil where none is known.
+// usual returns the usual frame of an event, nil where unknown.
 func (in Input) usual(event string) *run.LateFrame {
 	for i, f := range in.Frames.Usual {
 		if f.Event == event {
@@ -57,12 +57,12 @@ func (in Input) usual(event string) *run.LateFrame {
 	return nil
 }
 
-// classes are what frames of a class are called.
+// classes are the names of frames of a class.
 var classes = map[string]string{
 	run.NormalFrames: "in time", run.SlowFrames: "late", run.FrozenFrames: "frozen", run.BufferedFrames: "late, not seen",
 }
 
-// frameTable is what frames took, and what their critical paths were spent on.
+// frameTable returns the durations of frames, and what their critical paths were spent on.
 func (in Input) frameTable() document.Section {
 	t := &document.Table{
 		Columns: document.Columns([]string{"Longest"}, "Frames", "How many", "Median", "Longest", "Most of it"), Noun: document.Noun{One: "row", Many: "rows"},
@@ -90,8 +90,8 @@ func (in Input) frameTable() document.Section {
 		Guide: "What the critical paths of the frames were spent on, by its share of their time."}
 }
 
-// mainThreads are those that were not idle, of a dump that does not tell which process did
-// not respond.
+// mainThreads returns those that were not idle, for a dump that does not show which process did not
+// respond.
 func (in Input) mainThreads() document.Section {
 	const most = 50
 	t := &document.Table{
@@ -111,7 +111,7 @@ func (in Input) mainThreads() document.Section {
 
 func milliseconds(v float64) string { return wording.Quantity(v, "ms", false) }
 
-// spentOn is what the critical paths of frames were spent on most, and how much of them.
+// spentOn returns what the critical paths of frames were mostly spent on, and its share.
 func spentOn(g run.FrameGroup) string {
 	if len(g.Path) == 0 {
 		return ""
@@ -128,7 +128,7 @@ func spentOn(g run.FrameGroup) string {
 	return text
 }
 
-// stacks are those of the threads that kept others waiting.
+// stacks returns those of the threads that blocked others.
 func (in Input) stacks() []document.Section {
 	var out []document.Section
 	for _, a := range in.ANRs {

@@ -15,9 +15,9 @@ func TestPlacesFallBack(t *testing.T) {
 	}
 }
 
-// A table's open rows are those that say most, and what is beyond the room is neither
-// open nor folded.
-func TestRowsHaveTheirPlaces(t *testing.T) {
+// A table's unfolded rows are the most important ones, and rows beyond the room are neither
+// unfolded nor folded.
+func TestTablePlaces(t *testing.T) {
 	table := Table{}
 	for i := range 10 {
 		table.Rows = append(table.Rows, Row{Cells: []string{string(rune('a' + i))}, Minor: i%2 == 1})
@@ -45,7 +45,7 @@ func TestRowsHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestFullTablesCountWhatTheyLeaveOut(t *testing.T) {
+func TestTableAddCountsRows(t *testing.T) {
 	table := Table{Noun: Noun{"row", "rows"}}
 	for range 5 {
 		table.Add(3, Neutral, "a")

@@ -1,23 +1,23 @@
 package document
 
-// Problem is something that somebody should look at, told once for all the runs
-// that show it. Its texts are plain and fit on one line.
+// Problem is something that needs attention, reported once for all runs that show it. Its texts are
+// plain and fit on one line.
 type Problem struct {
-	Scenario string // as the verdict has it
-	Rule     string // the ID of the rule that it breaks
-	Worse    bool   // a regression; otherwise a deviation that is not confirmed
-	// Explains says that it is the reason of another problem, and none by itself.
+	Scenario string // as in the verdict
+	Rule     string // the ID of its rule
+	Worse    bool   // a regression; otherwise an unconfirmed deviation
+	// Explains marks the reason of another problem, which is none by itself.
 	Explains bool
 	Title    string // "open-message after E2: frames rendered"
 	Text     string // what, where, how much, how sure
-	// Causes are what explains it most, each a sentence: lines of an annotation.
+	// Causes are its main explanations, each a sentence: lines of an annotation.
 	Causes []string
-	// Fingerprint names the problem across runs: the same app, scenario, event
-	// and metric have the same one.
+	// Fingerprint identifies the problem across runs: the same app, scenario, event and metric have
+	// the same one.
 	Fingerprint string
 }
 
-// Rule is what problems break: a metric that is to stay as it is.
+// Rule is what problems break: a metric that should not get worse.
 type Rule struct{ ID, Title, Text string }
 
 // Place is a line of a file of the repository.
@@ -26,11 +26,10 @@ type Place struct {
 	Line int    // from 1; 0 where only the file is known
 }
 
-// Places are where each scenario is written down; the entry "" is for those that
-// have none.
+// Places are where each scenario is defined; the entry "" is for scenarios without one.
 type Places map[string]Place
 
-// Of is the place of a scenario; the zero Place where nothing is known.
+// Of returns the place of a scenario; the zero Place where unknown.
 func (p Places) Of(scenario string) Place {
 	if at, ok := p[scenario]; ok {
 		return at
@@ -38,14 +37,12 @@ func (p Places) Of(scenario string) Place {
 	return p[""]
 }
 
-// Options are what a format has to know of the place that it writes for. Each
-// format reads those that it has a use for.
+// Options describe the place that a format writes for. Each format uses some of them.
 type Options struct {
-	Color   bool // a terminal's colours; nothing is told by colour alone
-	Width   int  // columns of a terminal; 0 is 100, and less than 40 is taken as 40
-	Verbose bool // everything, also what stands in tables, on a terminal
-	Limit   int  // bytes of a comment; 0 is what GitHub takes
-	// Places are asked for where problems are put at the lines of their scenarios; nil:
-	// nothing is known.
+	Color   bool // a terminal's colours; nothing is shown by colour alone
+	Width   int  // columns of a terminal; 0 is 100, and less than 40 counts as 40
+	Verbose bool // everything, including tables, on a terminal
+	Limit   int  // bytes of a comment; 0 is GitHub's limit
+	// Places returns the places of scenarios, for formats that need them; nil: unknown.
 	Places func() Places
 }

@@ -8,20 +8,19 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Measure is what a picture of amounts is of.
+// Measure is what a figure of amounts shows.
 type Measure struct {
-	Unit  string // as wording.Quantity takes it: "J"
-	Label string // what the picture is, to those who can't see it: wording.Name(f.Label)
-	// Of says what is measured: of bars the title of their axis, of calls a word,
-	// "energy".
+	Unit  string // as for wording.Quantity: "J"
+	Label string // the figure's description for those who can't see it: wording.Name(f.Label)
+	// Of is what is measured: for bars the title of their axis, for calls a word, "energy".
 	Of string
 }
 
-// text shows an amount, and change how much more there is.
+// text formats an amount, and change an increase or decrease.
 func (m Measure) text(v float64) string   { return wording.Quantity(v, m.Unit, false) }
 func (m Measure) change(v float64) string { return wording.Quantity(v, m.Unit, true) }
 
-// Bars is amounts as bars with their intervals, the base's above the head's.
+// Bars are amounts with their intervals as bars, the base's above the head's.
 type Bars struct {
 	bars   []Bar
 	beside bool
@@ -33,8 +32,8 @@ type Bars struct {
 type Bar struct {
 	Name       string
 	Base, Head Span
-	Tone       document.Tone // which way a change is clear
-	Status     string        // what became of it, in a word
+	Tone       document.Tone // the direction of a clear change
+	Status     string        // its status, in a word
 }
 
 // Span is an amount with its interval, whose ends are 0 where there is none.
@@ -47,8 +46,8 @@ const (
 	boldWidth = 7.6 // of a character, at most, on average
 )
 
-// NewBars draws the first of the bars that are not empty; beside says that there
-// is a base. It reports false where there is nothing to draw.
+// NewBars returns the first of the bars that are not empty; beside is set where there is a base. It
+// returns false where there is nothing to draw.
 func NewBars(bars []Bar, beside bool, of Measure) (Bars, bool) {
 	f := Bars{beside: beside, Measure: of}
 	for _, b := range bars {
@@ -63,7 +62,7 @@ func NewBars(bars []Bar, beside bool, of Measure) (Bars, bool) {
 	return f, f.most > 0
 }
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (f Bars) Draw(id, class string, width float64) string {
 	bars := 1.0
 	if f.beside {
@@ -104,7 +103,7 @@ func (f Bars) drawBar(c *canvas, x scale, m Bar, top float64) {
 	drawSpan(c, x, strings.TrimSpace("energy "+classOf(m.Tone)), m.Head, y)
 }
 
-// drawSpan is a bar from nothing to the amount, and a whisker for its interval.
+// drawSpan draws a bar from zero to the amount, and a whisker for its interval.
 func drawSpan(c *canvas, x scale, class string, j Span, y float64) {
 	c.rect(class, x.at(0), y, x.at(j.Value)-x.at(0), barHeight, 1)
 	if j.High <= 0 {
@@ -116,7 +115,7 @@ func drawSpan(c *canvas, x scale, class string, j Span, y float64) {
 	c.path("whisker over", whisker)
 }
 
-// Note says how to read the picture.
+// Note says how to read the figure.
 func (f Bars) Note() string {
 	if f.beside {
 		return "The upper bar is the build before, the lower one this build; whiskers are the intervals."

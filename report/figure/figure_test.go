@@ -63,7 +63,7 @@ func TestScale(t *testing.T) {
 var numbers = regexp.MustCompile(`M([\d.-]+) [\d.-]+V([\d.-]+)`)
 
 // Thinning may drop short frames, never a long one.
-func TestFramesKeepTheirMaxima(t *testing.T) {
+func TestFramesKeepMaxima(t *testing.T) {
 	it := run.Iteration{Events: []run.Bucket{{Name: run.Start}}}
 	for i := range 50_000 {
 		ms := 8.0
@@ -108,9 +108,8 @@ func TestHistoryPlacesBoxAndMarks(t *testing.T) {
 	}
 }
 
-// TestThePictureOfFramesHasTheScreensRate: a frame of 10 ms takes longer than one
-// refresh of a screen of 120 Hz, and not of one of 60.
-func TestThePictureOfFramesHasTheScreensRate(t *testing.T) {
+// A frame of 10 ms takes longer than one refresh of a screen of 120 Hz, and not of one of 60.
+func TestFramesUseRefreshRate(t *testing.T) {
 	it := run.Iteration{Frames: []run.Frame{{DurationMS: 7}, {DurationMS: 10}, {DurationMS: 12}, {DurationMS: 20}}}
 	for hz, want := range map[string]string{
 		"":     "1 longer than 16.67 ms",

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Flame is the tree of calls as an icicle: each box a call with all that it
-// calls, below its caller and as wide as what it takes in the head. Where there is a
-// base, its colour and outline tell how it changed.
+// Flame is the tree of calls as an icicle: each box is a call including its callees, below its
+// caller and as wide as its amount in the head. Where there is a base, its colour and outline show
+// the change.
 type Flame struct {
 	calls    []Call
 	children [][]int // of each call
@@ -20,7 +20,7 @@ type Flame struct {
 	base     float64 // of the outermost calls
 	head     float64
 	beside   bool
-	gone     int // calls of the base alone, which have no width
+	gone     int // calls of only the base, which have no width
 	Measure
 }
 
@@ -32,14 +32,14 @@ const (
 	trunkPart   = 0.95
 )
 
-// Call is a call of a method with all that it calls.
+// Call is a call of a method including its callees.
 type Call struct {
-	Parent     int // its caller's place among the calls, which is before its own; -1 for none
+	Parent     int // its caller's index among the calls, which is before its own; -1 for none
 	Name, Kind string
 	Base, Head float64
 }
 
-// NewFlame draws calls; beside says that there is a base. It reports false where
+// NewFlame returns the figure of calls; beside is set where there is a base. It returns false where
 // there is nothing to draw.
 func NewFlame(calls []Call, beside bool, of Measure) (Flame, bool) {
 	f := Flame{calls: calls, children: make([][]int, len(calls)), beside: beside, Measure: of}
@@ -61,8 +61,8 @@ func NewFlame(calls []Call, beside bool, of Measure) (Flame, bool) {
 	return f, f.head > 0
 }
 
-// cutTrunk leaves out the outermost calls that do nothing but make one call:
-// Android has a dozen of them in every stack.
+// cutTrunk leaves out the outermost calls that only make one other call: Android has a dozen of
+// them in every stack.
 func (f *Flame) cutTrunk() {
 	for i, at := range f.roots {
 		n := 0
@@ -70,22 +70,22 @@ func (f *Flame) cutTrunk() {
 			at = f.children[at][0]
 			n++
 		}
-		if len(f.children[at]) > 0 { // otherwise nothing but the last would be left
+		if len(f.children[at]) > 0 { // otherwise only the last would be left
 			f.roots[i] = at
 			f.trunk += n
 		}
 	}
 }
 
-// drawnCall is a call with its place in the picture.
+// drawnCall is a call with its place in the figure.
 type drawnCall struct {
 	call  int
 	x, w  float64
 	depth int
 }
 
-// layOut places the calls from the outermost inwards and counts those that are
-// too small or too deep.
+// layOut places the calls from the outermost inwards and counts those that are too small or too
+// deep.
 func (f Flame) layOut(width float64) (boxes []drawnCall, left int) {
 	var place func(calls []int, x, w, of float64, depth int)
 	place = func(calls []int, x, w, of float64, depth int) {
@@ -109,7 +109,7 @@ func (f Flame) layOut(width float64) (boxes []drawnCall, left int) {
 	return boxes, left
 }
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (f Flame) Draw(id, class string, width float64) string {
 	boxes, _ := f.layOut(width)
 	rows := 0
@@ -141,15 +141,13 @@ func (f Flame) drawCall(c *canvas, b drawnCall) {
 	c.b.WriteString("</g>")
 }
 
-// The parts of the whole from which on a change of a call is coloured, and
-// coloured strongly.
+// The shares of the total from which on a change of a call is coloured, and coloured strongly.
 const (
 	flameSome = 0.01
 	flameMuch = 0.05
 )
 
-// classOf tells how a call changed, as a part of all: in colour, in outline and
-// by a mark.
+// classOf returns how a call changed, as a share of the total: in colour, in outline and by a mark.
 func (f Flame) classOf(c Call) (class, mark string) {
 	if !f.beside {
 		return "same", ""
@@ -168,7 +166,7 @@ func (f Flame) classOf(c Call) (class, mark string) {
 	return "same", ""
 }
 
-// callText is what a pointer on a call brings up.
+// callText returns the tooltip of a call.
 func (f Flame) callText(c Call) string {
 	text := wording.Method(c.Name, wording.MaxName) + ": " + f.text(c.Head) + " (" + wording.Percent(c.Head/f.head) + ")"
 	switch {
@@ -195,7 +193,7 @@ func drawFlameKeys(c *canvas, y float64) {
 	}
 }
 
-// Note says how to read the picture, and what is left out of it.
+// Note says how to read the figure, and what it leaves out.
 func (f Flame) Note(width float64) string {
 	text := "Each box is a call with all that it calls, below its caller; its width is its " + wording.Brief(f.Of)
 	if f.beside {

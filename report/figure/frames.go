@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// usualHz is the rate of a screen that a run doesn't tell (paper, section 2.1).
+// usualHz is the refresh rate of a screen whose rate is unknown (paper, section 2.1).
 const usualHz = 60
 
-// refreshMS is how long the run's screen shows one picture.
+// refreshMS returns the duration of one refresh of the run's screen.
 func refreshMS(r run.Run) float64 {
 	hz, err := strconv.ParseFloat(r.Context[refreshHz], 64)
 	if err != nil || !(hz >= 10 && hz <= 1000) {
@@ -27,21 +27,20 @@ func refreshMS(r run.Run) float64 {
 // refreshHz is the context property with the screen's rate.
 const refreshHz = "refresh_hz"
 
-// Frames is what Figure 3 of the paper shows: the frames of one
-// repetition in order, and the UI events' buckets they fall into.
+// Frames is the paper's Figure 3: the frames of one repetition in order, and the UI events' buckets
+// that they belong to.
 type Frames struct {
 	Title      string
 	Frames     []run.Frame
 	Events     []string        // names of the buckets
 	Flagged    map[string]bool // events that deviate for the worse
 	LimitMS    float64         // one refresh of the screen
-	Long       int             // how many took longer
+	Long       int             // number of frames that took longer
 	LongestMS  float64
 	Repetition string // "repetition 4 of 10"
 }
 
-// NewFrames takes the repetition with the middle number of frames; false
-// where the run kept none.
+// NewFrames uses the repetition with the median number of frames; false where the run kept none.
 func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) {
 	var kept []int
 	for i, it := range r.Iterations {
@@ -66,13 +65,13 @@ func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) 
 	return f, true
 }
 
-// Description says in words what the picture shows.
+// Description describes the figure in words.
 func (f Frames) Description() string {
 	return fmt.Sprintf("%s, %s: %d longer than %.2f ms, the longest %s ms.",
 		prose.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Long, f.LimitMS, wording.OneDecimal(f.LongestMS))
 }
 
-// capMS is where long frames are cut off, so that the short ones stay visible.
+// capMS returns where long frames are cut off, so that the short ones stay visible.
 func (f Frames) capMS() float64 {
 	sorted := make([]float64, len(f.Frames))
 	for i, frame := range f.Frames {
@@ -91,7 +90,7 @@ const (
 	framesRight  = 10.0
 )
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (f Frames) Draw(id, class string, width float64) string {
 	c := &canvas{width: width, height: framesTop + framesPlot + framesBottom}
 	x := scale{low: 0, high: float64(len(f.Frames)), from: framesLeft, to: width - framesRight}
@@ -122,7 +121,7 @@ func (f Frames) spans() []span {
 	return out
 }
 
-// maxSpans bounds the buckets that are shaded; more would be a blur.
+// maxSpans limits the buckets that are shaded; more would be a blur.
 const maxSpans = 120
 
 func (f Frames) drawBuckets(c *canvas, x scale) {
@@ -183,9 +182,8 @@ func (f Frames) drawAxes(c *canvas, x, y scale) {
 	c.text("small muted", (x.from+x.to)/2, y.from+34, middleAt, "frames in the order in which they were rendered")
 }
 
-// drawBars draws one bar a frame; where there are more frames than pixels, one
-// bar a pixel and a half with the longest of its frames. A bar that leaves the picture
-// ends in a wedge.
+// drawBars draws one bar per frame; where there are more frames than pixels, one bar per pixel and
+// a half with the longest of its frames. A bar that is cut off ends in a wedge.
 func (f Frames) drawBars(c *canvas, x, y scale) {
 	slots := min(len(f.Frames), int((x.to-x.from)/1.5))
 	width := (x.to - x.from) / float64(slots)

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// History is what Figure 8 of the paper shows for one metric: the history
-// as box plots, and the new runs as marks below the box they were compared with.
+// History is the paper's Figure 8 for one metric: the history as box plots, and the new runs as
+// marks below the box that they were compared with.
 type History struct {
 	Title  string
 	Metric metric.Metric
@@ -22,7 +22,7 @@ type History struct {
 
 // Box is one history and the runs that were compared with it.
 type Box struct {
-	N                              int // values that it rests on
+	N                              int // number of values behind it
 	Q1, Q3, Expected, Lower, Upper float64
 	Sample                         []float64
 	Marks                          []Mark
@@ -35,10 +35,10 @@ type Mark struct {
 	Tone  document.Tone
 }
 
-// How much of a figure is drawn; the rest is counted.
+// The parts of a figure that are drawn; the rest is counted.
 const (
 	maxBoxes = 4
-	maxMarks = 6 // labelled ones a box; the others share one line
+	maxMarks = 6 // labelled ones per box; the others share one line
 	maxDots  = 200
 )
 
@@ -60,7 +60,7 @@ func (b Box) tall() float64 {
 	return boxLine + boxTall + float64(lines)*markLine + 8
 }
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (f History) Draw(id, class string, width float64) string {
 	c := &canvas{width: width, height: axisTall + 4}
 	for _, b := range f.shown() {
@@ -91,7 +91,7 @@ func (f History) rest() string {
 	return prose.Count(n, "more run", "more runs")
 }
 
-// scale spans everything that is drawn.
+// scale covers everything that is drawn.
 func (f History) scale(width float64) scale {
 	var all []float64
 	for _, b := range f.shown() {
@@ -133,7 +133,7 @@ func (b Box) draw(c *canvas, x scale, y float64, m metric.Metric) {
 	b.drawMarks(c, x, y+boxLine+boxTall+markLine/2, m)
 }
 
-// titleAt puts the text above the box, inside the picture.
+// titleAt puts the text above the box, inside the figure.
 func (b Box) titleAt(x scale, title string) float64 {
 	return max(x.from, min(x.at(b.Q1), x.to-textWidth(title)))
 }
@@ -162,9 +162,9 @@ func (b Box) drawBox(c *canvas, x scale, y float64) {
 	c.line("median", x.at(b.Expected), y-10, x.at(b.Expected), y+10)
 }
 
-// whiskers end at the furthest values within the fences. They end at the
-// quartiles where the values were not kept, and where the quartiles rest on
-// fewer of them: those of this context among those of many.
+// whiskers end at the furthest values within the fences. They end at the quartiles where the values
+// were not kept, and where the quartiles are of fewer of them: those of this context among those of
+// many.
 func (b Box) whiskers() (low, high float64) {
 	low, high = b.Q1, b.Q3
 	if b.N < len(b.Sample) {
@@ -209,8 +209,7 @@ func (b Box) drawRest(c *canvas, x scale, y float64, rest []Mark) {
 
 func diamond(x, y float64) string { return "M" + px(x) + " " + px(y-6) + "l6 6-6 6-6-6z" }
 
-// labelMark writes a label on the side of a mark that has more room: the right
-// one, unless the label fits only on the left.
+// labelMark writes a label on the right side of a mark, unless it only fits on the left.
 func labelMark(c *canvas, x scale, at, y float64, label, value string) {
 	text := label
 	if value != "" {
@@ -224,7 +223,7 @@ func labelMark(c *canvas, x scale, at, y float64, label, value string) {
 	c.text("small halo", at-10, y, endAt, fitLabel(label, value, left))
 }
 
-// fitLabel cuts the label and keeps the value whole.
+// fitLabel cuts the label and keeps the value complete.
 func fitLabel(label, value string, room float64) string {
 	if value == "" {
 		return fitText(label, room)
@@ -240,7 +239,7 @@ func fitLabel(label, value string, room float64) string {
 	return fitText(value, room)
 }
 
-// classOf is a tone as a class of picture.css.
+// classOf returns the class of a tone in picture.css.
 func classOf(t document.Tone) string {
 	if t == document.Neutral {
 		return "expected"
@@ -248,7 +247,7 @@ func classOf(t document.Tone) string {
 	return string(t)
 }
 
-// description says in words what the picture shows.
+// description describes the figure in words.
 func (f History) description() string {
 	var parts []string
 	for _, b := range f.shown() {

@@ -12,13 +12,13 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Rounds is two builds in turns: the difference of each round in the order of time, with
-// the estimate and its interval.
+// Rounds is two builds in turns: the difference of each round in the order of time, with the
+// estimate and its interval.
 type Rounds struct {
 	Title  string
 	Metric metric.Metric
-	// Differences are the head's less the base's of each round: as shares of the base's
-	// where Shares says so, else in the metric's unit. So are Estimate and Interval.
+	// Differences are the head's minus the base's value of each round: as shares of the base's if
+	// Shares is set, else in the metric's unit. So are Estimate and Interval.
 	Differences []float64
 	Shares      bool
 	Estimate    float64
@@ -31,7 +31,7 @@ const (
 	maxDrawn   = 200 // rounds
 )
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (f Rounds) Draw(id, class string, width float64) string {
 	c := &canvas{width: width, height: roundsTall + axisTall}
 	shown := f.shown()
@@ -71,7 +71,7 @@ func (f Rounds) shown() []float64 {
 	return slices.DeleteFunc(slices.Clone(f.Differences[:min(len(f.Differences), maxDrawn)]), func(d float64) bool { return !finite(d) })
 }
 
-// scale spans the differences, the estimate with its interval, and no difference at all.
+// scale covers the differences, the estimate with its interval, and zero.
 func (f Rounds) scale(shown []float64) scale {
 	all := append([]float64{0, f.Estimate}, shown...)
 	if f.Interval != nil {
@@ -79,13 +79,13 @@ func (f Rounds) scale(shown []float64) scale {
 	}
 	all = slices.DeleteFunc(all, func(v float64) bool { return !finite(v) })
 	s := newScale(slices.Min(all), slices.Max(all), roundsTall-8, 8, false)
-	if low := slices.Min(all); low >= 0 { // room below, so that the line of the base is no edge
+	if low := slices.Min(all); low >= 0 { // room below, so that the line of the base is not at the edge
 		s.low = -0.06 * (s.high - low)
 	}
 	return s
 }
 
-// say is a difference with its sign and unit.
+// say formats a difference with its sign and unit.
 func (f Rounds) say(d float64) string {
 	if f.Shares {
 		return wording.Signed(d)
@@ -93,7 +93,7 @@ func (f Rounds) say(d float64) string {
 	return wording.Shift(f.Metric, d, 0)
 }
 
-// Description says in words what the picture shows.
+// Description describes the figure in words.
 func (f Rounds) Description() string {
 	worse := 0
 	for _, d := range f.Differences {

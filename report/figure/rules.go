@@ -10,14 +10,14 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Rules is what Figure 9 of the paper shows: context items on the left,
-// one circle a rule, as large as its support, and what the rule leads to.
+// Rules is the paper's Figure 9: context items on the left, one circle per rule, as large as its
+// support, and its labels.
 type Rules struct {
 	List  []Rule
 	rules []ruleNode
 	items []graphNode
 	thens []graphNode
-	total int // rules there are
+	total int // total number of rules
 }
 
 type graphNode struct {
@@ -33,7 +33,7 @@ type ruleNode struct {
 	y     float64
 }
 
-// MaxRules bounds the rules that are drawn.
+// MaxRules limits the rules that are drawn.
 const MaxRules = 24
 
 const (
@@ -42,16 +42,16 @@ const (
 	nodeTall = 26.0
 )
 
-// Rule is a context and what it leads to.
+// Rule is a context with its labels.
 type Rule struct {
 	If       []string // its conditions
 	Then     string
 	Tone     document.Tone
-	Support  float64 // the share of runs that it holds for
-	Sentence string  // the whole rule, for those who can't see the picture
+	Support  float64 // the share of runs that it covers
+	Sentence string  // the complete rule, for those who can't see the figure
 }
 
-// NewRules draws the first MaxRules of the rules, of total ones that there are.
+// NewRules returns the first MaxRules of the rules; total is how many there are.
 func NewRules(rules []Rule, total int) Rules {
 	f := Rules{List: rules[:min(len(rules), MaxRules)], total: total}
 	items, thens := map[string]int{}, map[string]int{}
@@ -67,7 +67,7 @@ func NewRules(rules []Rule, total int) Rules {
 	return f
 }
 
-// conditions are the rule's, one that says so where it has none.
+// conditions returns the rule's conditions, or a text for a rule without any.
 func (r Rule) conditions() []string {
 	if len(r.If) == 0 {
 		return []string{"any context"}
@@ -85,7 +85,7 @@ func place(nodes *[]graphNode, known map[string]int, text, class string) int {
 	return i
 }
 
-// mark tells a rule's tone in shape, as its class does in colour.
+// mark returns the shape of a rule's tone, in addition to the colour of its class.
 func (r Rule) mark() string {
 	switch r.Tone {
 	case document.Worse:
@@ -96,8 +96,8 @@ func (r Rule) mark() string {
 	return "●"
 }
 
-// layOut gives each item a row, and puts each rule and label at the middle of
-// what leads to it, a row apart from the one before.
+// layOut gives each item a row, and puts each rule and label at the middle of its sources, a row
+// apart from the one before.
 func (f *Rules) layOut() {
 	for i := range f.items {
 		f.items[i].y = graphTop + (float64(i)+0.5)*graphRow
@@ -138,7 +138,7 @@ func (f Rules) height() float64 {
 	return bottom + graphRow/2
 }
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (f Rules) Draw(id, class string, width float64) string {
 	itemWide, thenWide := columnOf(f.items, width*0.42), columnOf(f.thens, width*0.34)
 	width = min(width, itemWide+thenWide+320)
@@ -168,7 +168,7 @@ func (f Rules) Draw(id, class string, width float64) string {
 	return c.svg(id, class, "Rules: in which contexts it happens", f.description())
 }
 
-// columnOf is how wide a column of nodes is: its longest text, within limits.
+// columnOf returns the width of a column of nodes: its longest text, within limits.
 func columnOf(nodes []graphNode, most float64) float64 {
 	wide := 60.0
 	for _, n := range nodes {
@@ -182,8 +182,8 @@ func (n graphNode) draw(c *canvas, x, wide float64) {
 	c.text("small", x+8, n.y+4, startAt, fitText(n.text, wide-14))
 }
 
-// radius makes the area of a circle follow the support, within what can be
-// seen and what has room.
+// radius makes the area of a circle proportional to the support, within visible and available
+// limits.
 func radius(support, most float64) float64 {
 	if !(support > 0) || !(most > 0) {
 		return 4
@@ -191,7 +191,7 @@ func radius(support, most float64) float64 {
 	return max(4, 10*math.Sqrt(min(support/most, 1)))
 }
 
-// description says in words what the picture shows.
+// description describes the figure in words.
 func (f Rules) description() string {
 	var parts []string
 	for _, r := range f.rules {

@@ -8,19 +8,19 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// scale maps values to pixels, evenly or by their logarithm.
+// scale maps values to pixels, linearly or by their logarithm.
 type scale struct {
 	low, high float64 // the values at the two ends; low < high
-	from, to  float64 // the pixels there
+	from, to  float64 // their pixels
 	log       bool
 }
 
-// wideRange is the ratio of the largest to the smallest value from which on a
-// metric whose noise multiplies is drawn on a logarithmic axis.
+// wideRange is the ratio of the largest to the smallest value from which on a metric with
+// multiplicative noise is drawn on a logarithmic axis.
 const wideRange = 8
 
-// newScale spans the values with a little air. logarithmic is a wish: it is
-// granted where all values are positive and their range is wide.
+// newScale covers the values with a margin. logarithmic is used if all values are positive and
+// their range is wide.
 func newScale(low, high, from, to float64, logarithmic bool) scale {
 	if !finite(low) || !finite(high) || low > high {
 		low, high = 0, 1
@@ -44,7 +44,7 @@ func newScale(low, high, from, to float64, logarithmic bool) scale {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// at is the pixel of a value, held to the ends.
+// at returns the pixel of a value, limited to the ends.
 func (s scale) at(v float64) float64 {
 	share := 0.0
 	if s.log {
@@ -62,7 +62,7 @@ func (s scale) at(v float64) float64 {
 
 func (s scale) holds(v float64) bool { return finite(v) && s.low <= v && v <= s.high }
 
-// ticks are round values inside the scale, at most about n of them.
+// ticks returns round values inside the scale, at most about n of them.
 func (s scale) ticks(n int) []float64 {
 	if s.log {
 		if t := s.logTicks(n); len(t) >= 2 {
@@ -71,7 +71,7 @@ func (s scale) ticks(n int) []float64 {
 	}
 	step := roundStep((s.high - s.low) / float64(max(n, 1)))
 	if finer := roundStep(step / 3); (s.high-s.low)/finer <= float64(n)+2 {
-		step = finer // a tick or two too many rather than hardly any
+		step = finer // a tick or two too many rather than almost none
 	}
 	if !(step > 0) || math.IsInf(step, 0) {
 		return nil
@@ -83,7 +83,7 @@ func (s scale) ticks(n int) []float64 {
 	return out
 }
 
-// roundStep is 1, 2 or 5 times a power of ten, the least that is not below v.
+// roundStep returns the least of 1, 2 or 5 times a power of ten that is not below v.
 func roundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5} {
@@ -94,8 +94,8 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// logTicks tries 1-2-5, then 1-3, then 1 in each power of ten, then every
-// other power and so on, until there are few enough.
+// logTicks tries 1-2-5, then 1-3, then 1 in each power of ten, then every other power and so on,
+// until there are few enough.
 func (s scale) logTicks(n int) []float64 {
 	first, last := int(math.Floor(math.Log10(s.low))), int(math.Ceil(math.Log10(s.high)))
 	collect := func(every int, multiples ...float64) (out []float64) {
@@ -119,7 +119,7 @@ func (s scale) logTicks(n int) []float64 {
 	return collect(max(2, (last-first)/n+1), 1)
 }
 
-// tickText writes a tick with as many digits as its neighbours need.
+// tickText formats a tick with as many digits as its neighbours need.
 func tickText(m metric.Metric, v float64, all []float64) string {
 	if m.Ratio {
 		return wording.Minus(wording.Digits(100*v, stepOf(all)*100)) + wording.NBSP + "%"
@@ -127,7 +127,7 @@ func tickText(m metric.Metric, v float64, all []float64) string {
 	return wording.Minus(wording.Digits(v, stepOf(all)))
 }
 
-// stepOf is the least distance between neighbours.
+// stepOf returns the least distance between neighbours.
 func stepOf(all []float64) float64 {
 	step := math.Inf(1)
 	for i := 1; i < len(all); i++ {
@@ -139,7 +139,7 @@ func stepOf(all []float64) float64 {
 	return step
 }
 
-// axisTitle is the metric with its unit: "time per frame (ms, logarithmic)".
+// axisTitle returns the metric with its unit: "time per frame (ms, logarithmic)".
 func axisTitle(m metric.Metric, s scale) string {
 	var parts []string
 	if m.Unit != "" && !m.Ratio && m.Unit != "frames" {

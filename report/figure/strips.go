@@ -11,12 +11,11 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// mostStrips is how many steps of a frame are told as text.
+// mostStrips is the maximum number of steps of a frame in the text form.
 const mostStrips = 10
 
-// Text is the picture in lines of at most so many columns: of each frame its longest
-// steps in the order of time, each with a bar that shows when it was, full where the
-// thread ran.
+// Text returns the figure in lines of at most that many columns: for each frame its longest steps
+// in the order of time, each with a bar that shows its time, solid where the thread ran.
 func (t Threads) Text(width int) []string {
 	bar := 24
 	switch {
@@ -37,7 +36,7 @@ func (t Threads) Text(width int) []string {
 			line := fmt.Sprintf("%s %9s  ", s.strip(t.from, t.to, bar), milliseconds(s.lasts()))
 			text := f.who(s) + " " + s.text()
 			if twwidth.Width(line+text) > width {
-				text = lane{thread: s.lane().thread}.name() + " " + s.text() // the picture on a page has the processes too
+				text = lane{thread: s.lane().thread}.name() + " " + s.text() // the figure on a page has the processes too
 			}
 			out = append(out, inColumns(line+text, width))
 		}
@@ -48,7 +47,7 @@ func (t Threads) Text(width int) []string {
 	return out
 }
 
-// longest are the places of the longest steps, in the order of time.
+// longest returns the indexes of the longest steps, in the order of time.
 func (f threadsFrame) longest(most int) (places []int, left int) {
 	places = make([]int, len(f.Steps))
 	for i := range places {
@@ -66,8 +65,8 @@ func (f threadsFrame) longest(most int) (places []int, left int) {
 	return places, left
 }
 
-// strip is when a step was, of the time between two moments, in so many columns: at
-// least one is filled.
+// strip returns the position of a step between two times as a bar of so many columns: at least one
+// is filled.
 func (s Step) strip(from, to float64, columns int) string {
 	at := func(ms float64) int { return int((ms - from) / (to - from) * float64(columns)) }
 	first := max(min(at(s.FromMS), columns-1), 0)
@@ -79,8 +78,8 @@ func (s Step) strip(from, to float64, columns int) string {
 	return strings.Repeat("·", first) + strings.Repeat(mark, last-first) + strings.Repeat("·", columns-last)
 }
 
-// Text is the chain in lines of at most so many columns, 0 for any: each thread, below
-// it what it waits for, and so on to the one that keeps the others waiting.
+// Text returns the chain in lines of at most that many columns, 0 for any: each thread, below it
+// what it waits for, and so on to the one that blocks the others.
 func (w Waits) Text(width int) []string {
 	var out []string
 	for i, t := range w.threads {

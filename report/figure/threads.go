@@ -11,9 +11,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Threads is frames as the threads on their critical paths spent them: a lane for
-// each thread, a box for each stretch of the path, the frames one below the other on
-// one scale of time.
+// Threads shows the critical paths of frames by thread: a lane for each thread, a box for each step
+// of the path, the frames one below the other on one time scale.
 type Threads struct {
 	frames   []threadsFrame
 	from, to float64 // ms
@@ -25,49 +24,49 @@ type ThreadsFrame struct {
 	Title      string // "Late frame"
 	Detail     string // "repetition 3", or ""
 	TookMS     float64
-	DeadlineMS float64 // 0 where it is not known
+	DeadlineMS float64 // 0 where unknown
 	Late       bool
 	Steps      []Step
 }
 
-// Step is a stretch of a critical path.
+// Step is a step of a critical path.
 type Step struct {
 	Thread, Process, Stage, Kind, Does, What, Slice string
-	FromMS, ToMS                                    float64 // from the vsync that the frame was due to begin at
+	FromMS, ToMS                                    float64 // from the vsync at which the frame was due to begin
 }
 
-// lasts is how long the step took, in ms.
+// lasts returns the duration of the step, in ms.
 func (s Step) lasts() float64 { return s.ToMS - s.FromMS }
 
-// threadsFrame is a frame with its lanes and the steps that are told in words.
+// threadsFrame is a frame with its lanes and the steps that are described in words.
 type threadsFrame struct {
 	ThreadsFrame
-	lanes  []lane
-	left   int         // lanes that are not drawn
-	places []int       // the lane of each step, -1 for none
-	told   map[int]int // the number of a step that is told below the lanes, by its place
+	lanes     []lane
+	left      int         // lanes that are not drawn
+	places    []int       // the lane of each step, -1 for none
+	described map[int]int // the number of a step that is described below the lanes, by its index
 }
 
 type lane struct{ thread, process string }
 
 const (
-	mostLanes  = 8
-	mostTold   = 6 // steps of a late frame that are told in words
-	usualTold  = 3 // those of a usual one
-	laneHead   = 17.0
-	laneBar    = 20.0
-	laneGap    = 5.0
-	frameHead  = 42.0
-	toldRow    = 19.0
-	frameGap   = 26.0
-	threadAxis = 26.0
-	threadLeft = 4.0
-	leastStep  = 0.8  // pixels
-	tellPart   = 0.01 // of the frame, from which on a step is told in words
+	mostLanes      = 8
+	mostDescribed  = 6 // described steps of a late frame
+	usualDescribed = 3 // those of a usual one
+	laneHead       = 17.0
+	laneBar        = 20.0
+	laneGap        = 5.0
+	frameHead      = 42.0
+	toldRow        = 19.0
+	frameGap       = 26.0
+	threadAxis     = 26.0
+	threadLeft     = 4.0
+	leastStep      = 0.8  // pixels
+	describedShare = 0.01 // share of the frame from which on a step is described
 )
 
-// NewThreads draws frames; it reports false where there is nothing to draw. label says
-// what the picture is to those who can't see it.
+// NewThreads returns the figure of frames, and false where there is nothing to draw. label
+// describes the figure to those who can't see it.
 func NewThreads(label string, frames []ThreadsFrame) (Threads, bool) {
 	t := Threads{label: label}
 	for _, f := range frames {
@@ -85,10 +84,9 @@ func NewThreads(label string, frames []ThreadsFrame) (Threads, bool) {
 	return t, t.from < t.to
 }
 
-// laneOut gives each thread a lane, in the order in which the path meets them, and the
-// longest steps a number.
+// laneOut gives each thread a lane, in the order of the path, and the longest steps a number.
 func laneOut(f ThreadsFrame) threadsFrame {
-	out := threadsFrame{ThreadsFrame: f, told: map[int]int{}}
+	out := threadsFrame{ThreadsFrame: f, described: map[int]int{}}
 	known := map[lane]int{}
 	byLength := make([]int, len(f.Steps))
 	for i, s := range f.Steps {
@@ -108,24 +106,24 @@ func laneOut(f ThreadsFrame) threadsFrame {
 		out.places = append(out.places, at)
 	}
 	slices.SortStableFunc(byLength, func(a, b int) int { return cmp.Compare(f.Steps[b].lasts(), f.Steps[a].lasts()) })
-	most := usualTold
+	most := usualDescribed
 	if f.Late {
-		most = mostTold
+		most = mostDescribed
 	}
 	chosen := byLength[:min(most, len(byLength))]
-	chosen = slices.DeleteFunc(chosen, func(i int) bool { return f.Steps[i].lasts() < tellPart*f.TookMS })
+	chosen = slices.DeleteFunc(chosen, func(i int) bool { return f.Steps[i].lasts() < describedShare*f.TookMS })
 	slices.Sort(chosen)
 	for n, i := range chosen {
-		out.told[i] = n + 1
+		out.described[i] = n + 1
 	}
 	return out
 }
 
 func (f threadsFrame) height() float64 {
-	return frameHead + float64(len(f.lanes))*(laneHead+laneBar+laneGap) + threadAxis + float64(len(f.told))*toldRow
+	return frameHead + float64(len(f.lanes))*(laneHead+laneBar+laneGap) + threadAxis + float64(len(f.described))*toldRow
 }
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (t Threads) Draw(id, class string, width float64) string {
 	c := &canvas{width: width}
 	x := scale{low: t.from, high: t.to, from: threadLeft, to: width - 14}
@@ -161,10 +159,10 @@ func (t Threads) drawFrame(c *canvas, x scale, f threadsFrame, top float64) {
 	}
 	f.drawMoments(c, x, first, bottom)
 	drawTime(c, x, bottom+4)
-	f.tell(c, x, bottom+4+threadAxis)
+	f.describeSteps(c, x, bottom+4+threadAxis)
 }
 
-// drawTime is the axis below the lanes.
+// drawTime draws the axis below the lanes.
 func drawTime(c *canvas, x scale, y float64) {
 	ticks := x.ticks(max(2, int((x.to-x.from)/110)))
 	c.line("axis", x.from, y, x.to, y)
@@ -206,7 +204,7 @@ func (f threadsFrame) drawStep(c *canvas, x scale, i int, s Step, y float64) {
 	fmt.Fprintf(&c.b, `<g><title>%s</title>`, xmlText(s.lane().name()+" "+s.text()+", "+f.takes(s)))
 	c.rect("step "+stepClass(s.Kind), from, y, w, laneBar, 2)
 	label := ""
-	if n, ok := f.told[i]; ok {
+	if n, ok := f.described[i]; ok {
 		label = strconv.Itoa(n)
 	}
 	if long := strings.TrimSpace(label + " " + s.brief()); textWidth(long) <= w-8 {
@@ -220,7 +218,7 @@ func (f threadsFrame) drawStep(c *canvas, x scale, i int, s Step, y float64) {
 	c.b.WriteString("</g>")
 }
 
-// drawMoments draws when the frame was due, and when it was done.
+// drawMoments marks when the frame was due, and when it was done.
 func (f threadsFrame) drawMoments(c *canvas, x scale, first, bottom float64) {
 	mark := func(class, text string, at float64) {
 		c.line(class, at, first-6, at, bottom+4)
@@ -244,11 +242,11 @@ func (f threadsFrame) drawMoments(c *canvas, x scale, first, bottom float64) {
 	mark("done", "done", done)
 }
 
-// tell writes the longest steps in words, by their numbers.
-func (f threadsFrame) tell(c *canvas, x scale, bottom float64) {
+// describeSteps writes the longest steps in words, by their numbers.
+func (f threadsFrame) describeSteps(c *canvas, x scale, bottom float64) {
 	y := bottom + toldRow - 5
 	for i, s := range f.Steps {
-		if n, ok := f.told[i]; ok {
+		if n, ok := f.described[i]; ok {
 			c.rect("step "+stepClass(s.Kind), x.from, y-11, 14, 14, 2)
 			c.text("small", x.from+7, y, middleAt, strconv.Itoa(n))
 			c.text("small", x.from+20, y, startAt, fitText(f.takes(s)+" "+f.who(s)+" "+s.text(), x.to-x.from-20))
@@ -257,7 +255,7 @@ func (f threadsFrame) tell(c *canvas, x scale, bottom float64) {
 	}
 }
 
-// heading is the frame in a line.
+// heading returns the frame in a line.
 func (f threadsFrame) heading() string {
 	text := wording.Name(f.Title) + ": " + milliseconds(f.TookMS)
 	if f.DeadlineMS > 0 {
@@ -278,7 +276,7 @@ func (s Step) lane() lane {
 	return lane{s.Thread, s.Process}
 }
 
-// name is the thread and its process.
+// name returns the thread and its process.
 func (l lane) name() string {
 	thread, process := cmp.Or(wording.Name(l.thread), "a thread without a name"), wording.Name(l.process)
 	if process == "" || process == thread {
@@ -287,8 +285,8 @@ func (l lane) name() string {
 	return thread + " of " + process
 }
 
-// doing says what a thread does in a step of a kind, and how that goes on with what
-// it is about; a kind that is not known is shown as it is.
+// doing describes what a thread does in a step of each kind, and introduces its detail; an unknown
+// kind is shown as it is.
 var doing = map[string]struct{ class, text, about, end string }{
 	"running":  {"running", "runs", " ", ""},
 	"runnable": {"runnable", "waits for a processor", ", on which ", " runs"},
@@ -306,7 +304,7 @@ var doing = map[string]struct{ class, text, about, end string }{
 
 func stepClass(kind string) string { return cmp.Or(doing[kind].class, "sleep") }
 
-// brief is the step for a box: what it is about.
+// brief returns the step's detail for a box.
 func (s Step) brief() string {
 	about := wording.Name(cmp.Or(s.What, s.Slice))
 	if about == "" || s.Kind != "running" {
@@ -315,14 +313,14 @@ func (s Step) brief() string {
 	return about
 }
 
-// answering says what a thread does for the one of the frame that waits for it, and how
-// that goes on with what is waited for.
+// answering describes what a thread does for a thread of the frame that waits for it, and
+// introduces the detail.
 var answering = map[string]struct{ text, about string }{
 	"binder": {"answers binder", ": "},
 	"lock":   {"holds the lock", ": "},
 }
 
-// text is the step in words: "waits for binder: com.example Feed::get, in measure".
+// text returns the step in words: "waits for binder: com.example Feed::get, in measure".
 func (s Step) text() string {
 	d := doing[s.Kind]
 	text, about := cmp.Or(d.text, wording.Brief(s.Kind)), wording.Name(s.What)
@@ -349,7 +347,7 @@ func (s Step) text() string {
 	return text
 }
 
-// takes is how long a step of the frame took: "64 ms (76 %)".
+// takes returns the duration of a step of the frame: "64 ms (76 %)".
 func (f threadsFrame) takes(s Step) string {
 	if f.TookMS <= 0 {
 		return milliseconds(s.lasts())
@@ -357,7 +355,7 @@ func (f threadsFrame) takes(s Step) string {
 	return milliseconds(s.lasts()) + " (" + wording.Percent(s.lasts()/f.TookMS) + ")"
 }
 
-// who is the thread of a step, with its process where that is not the frame's own.
+// who returns the thread of a step, with its process where that is not the frame's own.
 func (f threadsFrame) who(s Step) string {
 	if s.Process == f.Steps[0].Process {
 		s.Process = ""
@@ -365,7 +363,7 @@ func (f threadsFrame) who(s Step) string {
 	return s.lane().name()
 }
 
-// Note says how to read the picture, and what is left out of it.
+// Note says how to read the figure, and what it leaves out.
 func (t Threads) Note() string {
 	text := "Time runs from the vsync that the frame was due to begin at. Each lane is a thread, and its boxes are the critical path: what decided when the frame was done. The path goes on along the lines; behind the dashed one the frame is late. The longest boxes are numbered and told below."
 	left := 0
@@ -378,17 +376,17 @@ func (t Threads) Note() string {
 	return text
 }
 
-// description tells the frames in words, for those who can't see them.
+// description describes the frames in words, for those who can't see them.
 func (t Threads) description() string {
 	var parts []string
 	for _, f := range t.frames {
-		told := []string{}
+		described := []string{}
 		for i, s := range f.Steps {
-			if _, ok := f.told[i]; ok {
-				told = append(told, f.who(s)+" "+s.text()+", "+f.takes(s))
+			if _, ok := f.described[i]; ok {
+				described = append(described, f.who(s)+" "+s.text()+", "+f.takes(s))
 			}
 		}
-		parts = append(parts, strings.TrimSuffix(f.heading()+": "+strings.Join(told, "; "), ": "))
+		parts = append(parts, strings.TrimSuffix(f.heading()+": "+strings.Join(described, "; "), ": "))
 	}
 	return strings.Join(parts, ". ") + "."
 }

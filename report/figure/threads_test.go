@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/report/reporttest"
 )
 
-// lateFrame waits in a provider's binder thread for the disk.
+// lateFrame waits for the disk in a provider's binder thread.
 var lateFrame = ThreadsFrame{Title: "Late frame", Detail: "repetition 3", TookMS: 80, DeadlineMS: 16, Late: true, Steps: []Step{
 	{Thread: "main", Process: "mail", Stage: "measure", Kind: "running", Slice: "onBind", ToMS: 8},
 	{Thread: "Binder:9_1", Process: "provider", Kind: "runnable", What: "kswapd0", FromMS: 8, ToMS: 20},
@@ -30,7 +30,7 @@ var usualFrame = ThreadsFrame{Title: "Usual frame", TookMS: 10, DeadlineMS: 16, 
 	{Thread: "main", Process: "mail", Stage: "measure", Kind: "running", Slice: "onBind", ToMS: 10},
 }}
 
-// box is a step of a kind as it is drawn: where it begins, how high, how wide it is.
+// box returns a step of a kind as drawn: its left edge, top and width.
 func box(t *testing.T, svg, class string) (x, y, w string) {
 	t.Helper()
 	m := regexp.MustCompile(`class="step ` + class + `" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="20"`).FindStringSubmatch(svg)
@@ -40,12 +40,12 @@ func box(t *testing.T, svg, class string) (x, y, w string) {
 	return m[1], m[2], m[3]
 }
 
-func TestAFrameIsDrawnByThreadAndTime(t *testing.T) {
+func TestThreadsDraw(t *testing.T) {
 	f, ok := NewThreads("a frame", []ThreadsFrame{lateFrame, usualFrame})
 	if !ok {
 		t.Fatal("no figure")
 	}
-	svg := strings.ReplaceAll(f.Draw("x", "wide", 818), "\u00a0", " ") // 10 pixels a millisecond behind the first four
+	svg := strings.ReplaceAll(f.Draw("x", "wide", 818), "\u00a0", " ") // 10 pixels per millisecond after the first four
 	x, ioY, w := box(t, svg, "io")
 	if x != "204" || w != "400" {
 		t.Errorf("the wait for I/O from 20 to 60 ms is drawn at %s and %s wide, want 204 and 400", x, w)
@@ -76,7 +76,7 @@ func TestAFrameIsDrawnByThreadAndTime(t *testing.T) {
 	}
 }
 
-func TestAFrameAsText(t *testing.T) {
+func TestThreadsText(t *testing.T) {
 	f, _ := NewThreads("a frame", []ThreadsFrame{lateFrame, usualFrame})
 	got := strings.ReplaceAll(strings.Join(f.Text(110), "\n"), "\u00a0", " ")
 	const want = `Late frame: 80 ms, due after 16 ms (repetition 3)
@@ -97,8 +97,8 @@ Usual frame: 10 ms, due after 16 ms
 	}
 }
 
-// A step says what the frame's own thread waited for, and what the thread did that it
-// waited for; what is said by one word is not said by another.
+// A step has what the frame's own thread waited for, and what the other thread did at that time; no
+// word is repeated.
 func TestStepsInWords(t *testing.T) {
 	for want, s := range map[string]Step{
 		"waits for binder: feed I::m, in layout":                     {Kind: "binder", What: "feed I::m", Stage: "layout"},
@@ -120,7 +120,7 @@ func TestStepsInWords(t *testing.T) {
 	}
 }
 
-func TestWhatThereIsNoRoomForIsCounted(t *testing.T) {
+func TestThreadsCountWhatIsLeftOut(t *testing.T) {
 	f := ThreadsFrame{Title: "Late frame", TookMS: 100, Late: true}
 	for i := range 12 {
 		f.Steps = append(f.Steps, Step{Thread: fmt.Sprint("thread ", i), Kind: "running", FromMS: float64(8 * i), ToMS: float64(8*i + 8)})
@@ -137,8 +137,8 @@ func TestWhatThereIsNoRoomForIsCounted(t *testing.T) {
 	}
 }
 
-// What began before the frame was due to begin stands left of that moment.
-func TestAFrameThatBeganEarly(t *testing.T) {
+// A step from before the frame was due is left of that moment.
+func TestThreadsOfEarlyFrame(t *testing.T) {
 	f, _ := NewThreads("early", []ThreadsFrame{{Title: "Late frame", TookMS: 60, DeadlineMS: 20, Steps: []Step{
 		{Thread: "main", Kind: "io", FromMS: -20, ToMS: 20}, {Thread: "main", Kind: "running", FromMS: 20, ToMS: 60},
 	}}})
@@ -151,14 +151,14 @@ func TestAFrameThatBeganEarly(t *testing.T) {
 	}
 }
 
-// deadlock is two threads that wait for each other and keep main waiting.
+// deadlock is two threads that wait for each other and block main.
 var deadlock = []Waiting{
 	{Name: "main", Process: "mail", State: "Blocked", WaitsFor: "lock a.Store held by sync", At: "a.List.show(List.java:8)", Next: 1},
 	{Name: "sync", Process: "mail", State: "Blocked", WaitsFor: "lock a.Cache held by worker", Next: 2, Critical: true},
 	{Name: "worker", Process: "mail", State: "Blocked", WaitsFor: "lock a.Store held by sync", Next: 1, Critical: true},
 }
 
-func TestACircleOfWaits(t *testing.T) {
+func TestWaitsOfDeadlock(t *testing.T) {
 	w, _ := NewWaits("a deadlock", deadlock)
 	svg := w.Draw("x", "wide", Wide)
 	for what, want := range map[string]int{`class="thread worse"`: 2, `class="thread"`: 1, `class="way"`: 1, `class="way worse"`: 2, `class="group"`: 1} {
@@ -181,8 +181,8 @@ worker of mail (Blocked, keeps the others waiting)
 	}
 }
 
-// A chain through three processes ends at a thread that waits for no thread.
-func TestAChainOfWaits(t *testing.T) {
+// A chain through three processes ends at a thread that waits for no other.
+func TestWaitsOfChain(t *testing.T) {
 	chain := []Waiting{
 		{Name: "main", Process: "mail", WaitsFor: "binder", Next: 1}, {Name: "Binder:2_1", Process: "provider", WaitsFor: "lock", Next: 2},
 		{Name: "writer", Process: "provider", WaitsFor: "binder", Next: 3}, {Name: "Binder:3_1", Process: "vold", WaitsFor: "io", Next: -1, Critical: true},
@@ -205,8 +205,8 @@ func TestAChainOfWaits(t *testing.T) {
 	}
 }
 
-// What a thread does that waits for nobody is no wait, and one alone keeps nobody waiting.
-func TestAThreadThatWaitsForNobody(t *testing.T) {
+// A thread that waits for no other has no arrow, and a single one blocks nobody.
+func TestWaitsOfOneThread(t *testing.T) {
 	for wait, want := range map[string]string{"sleep": "  sleeps", "idle": "  is idle", "gpu": "  waits for the graphics driver", "io f2fs_write": "  waits for I/O f2fs_write", "iota": "  waits for iota"} {
 		w, _ := NewWaits("alone", []Waiting{{Name: "main", State: "Native", WaitsFor: wait, Next: -1, Critical: true}})
 		if lines := w.Text(0); len(lines) != 2 || lines[0] != "main (Native)" || lines[1] != want {
@@ -215,9 +215,9 @@ func TestAThreadThatWaitsForNobody(t *testing.T) {
 	}
 }
 
-// Names from outside stay text, whatever they are and however little room there is, and
-// no number takes a picture apart.
-func TestPicturesOfWaitingHoldWhatIsHostile(t *testing.T) {
+// Names from outside stay text, whatever they are and however little room there is, and no number
+// breaks a figure.
+func TestWaitsWithHostileInput(t *testing.T) {
 	late, chain := lateFrame, slices.Clone(deadlock)
 	late.Steps = slices.Clone(late.Steps)
 	for i, bad := range reporttest.Hostile {

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Waits is who waited for whom: threads as boxes in the boxes of their processes, each
-// above the one that it waits for, and where they wait in a circle the way back.
+// Waits shows who waited for whom: threads as boxes in the boxes of their processes, each above the
+// one that it waits for, and for a deadlock an arrow back.
 type Waits struct {
 	threads []Waiting
 	label   string
@@ -19,8 +19,8 @@ type Waits struct {
 type Waiting struct {
 	Name, Process, State, WaitsFor, At string
 
-	Next     int  // the place of the one that it waits for, -1 for none
-	Critical bool // it keeps the others waiting
+	Next     int  // the index of the thread that it waits for, -1 for none
+	Critical bool // it blocks the others
 }
 
 const (
@@ -29,15 +29,15 @@ const (
 	waitsBox    = 46.0
 	waitsArrow  = 44.0
 	waitsInset  = 10.0
-	waitsReturn = 34.0 // room for the way back
+	waitsReturn = 34.0 // room for the arrow back
 )
 
-// NewWaits draws threads. It reports false where there is nothing to draw.
+// NewWaits returns the figure of threads, and false where there is nothing to draw.
 func NewWaits(label string, threads []Waiting) (Waits, bool) {
 	return Waits{threads, label}, len(threads) > 0
 }
 
-// Draw is the picture as SVG.
+// Draw returns the figure as SVG.
 func (w Waits) Draw(id, class string, width float64) string {
 	c := &canvas{width: width}
 	right := min(width-2, waitsMost)
@@ -61,7 +61,7 @@ func (w Waits) Draw(id, class string, width float64) string {
 	return c.svg(id, class, wording.Name(w.label), w.description())
 }
 
-// next is the place of the thread that another waits for, -1 for none.
+// next returns the index of the thread that another waits for, -1 for none.
 func (w Waits) next(of int) int {
 	if n := w.threads[of].Next; n >= 0 && n < len(w.threads) && n != of {
 		return n
@@ -69,7 +69,7 @@ func (w Waits) next(of int) int {
 	return -1
 }
 
-// bends reports whether a thread waits for one that does not stand below it.
+// bends reports whether a thread waits for one that is not below it.
 func (w Waits) bends() bool {
 	for i := range w.threads {
 		if n := w.next(i); n >= 0 && n != i+1 {
@@ -104,7 +104,7 @@ func (w Waits) circular() bool {
 // begins reports whether a thread is the first of its process's box.
 func (w Waits) begins(i int) bool { return i == 0 || w.threads[i].Process != w.threads[i-1].Process }
 
-// place is where each thread's box begins.
+// place returns where each thread's box begins.
 func (w Waits) place() []float64 {
 	var out []float64
 	y := 1.0
@@ -123,7 +123,7 @@ func (w Waits) place() []float64 {
 	return out
 }
 
-// drawProcess draws the box around the threads of one process that follow each other.
+// drawProcess draws the box around consecutive threads of one process.
 func (w Waits) drawProcess(c *canvas, first int, tops []float64, right float64) {
 	last := first
 	for last+1 < len(w.threads) && !w.begins(last+1) {
@@ -137,7 +137,7 @@ func (w Waits) drawProcess(c *canvas, first int, tops []float64, right float64) 
 	}
 	from := 1 + waitsInset
 	if first > 0 && w.next(first-1) == first {
-		from += 28 // beside the arrow
+		from += 28 // next to the arrow
 	}
 	c.text("small muted", from, top+15, startAt, fitText(name, right-waitsInset-from))
 }
@@ -161,7 +161,7 @@ func (w Waits) drawThread(c *canvas, i int, top, right float64) {
 	}
 }
 
-// title is the thread's name, and its state with what that means.
+// title returns the thread's name, and its state with what that means.
 func (w Waits) title(i int) (name, state string) {
 	t := w.threads[i]
 	name, state = wording.Name(t.Name), wording.Brief(t.State)
@@ -171,8 +171,8 @@ func (w Waits) title(i int) (name, state string) {
 	return name, state
 }
 
-// drawArrow leads to what a thread waits for: straight to the one below it, at the
-// right edge to any other.
+// drawArrow leads to what a thread waits for: straight to the one below it, at the right edge to
+// any other.
 func (w Waits) drawArrow(c *canvas, i int, tops []float64, right float64) {
 	from, x, to := tops[i]+waitsBox, 1+waitsInset+18, w.next(i)
 	label, tone := waitsFor(w.threads[i]), ""
@@ -187,7 +187,7 @@ func (w Waits) drawArrow(c *canvas, i int, tops []float64, right float64) {
 		x += 10
 	case to >= 0:
 		edge := right - waitsInset - 1
-		turn := edge + waitsInset + 6 + 3*float64(i%5) // so that two of them can be told apart
+		turn := edge + waitsInset + 6 + 3*float64(i%5) // so that two of them can be distinguished
 		c.path("way"+tone, fmt.Sprintf("M%s %sH%sV%sH%s", px(edge), px(tops[i]+waitsBox/2+6), px(turn), px(tops[to]+waitsBox/2-6), px(edge+6)))
 		c.path("head"+tone, fmt.Sprintf("M%s %sl7 -4v8z", px(edge), px(tops[to]+waitsBox/2-6)))
 		label += w.leads(i)
@@ -197,7 +197,7 @@ func (w Waits) drawArrow(c *canvas, i int, tops []float64, right float64) {
 	}
 }
 
-// leads says where a wait leads that is not for the thread below.
+// leads describes the target of a wait that is not the thread below.
 func (w Waits) leads(i int) string {
 	to := w.next(i)
 	switch {
@@ -209,10 +209,10 @@ func (w Waits) leads(i int) string {
 	return ", which leads to " + wording.Name(w.threads[to].Name)
 }
 
-// states are waits that are for nobody, in words.
+// states are waits for no thread, in words.
 var states = map[string]string{"sleep": "sleeps", "idle": "is idle", "stopped": "is stopped", "stopped debugger": "is stopped by a debugger", "stopped crash": "has crashed", "gpu": "waits for the graphics driver", "unknown": ""}
 
-// waitsFor says what a thread waits for, "" for nothing.
+// waitsFor describes what a thread waits for, "" for nothing.
 func waitsFor(t Waiting) string {
 	what := wording.Name(t.WaitsFor)
 	if state, known := states[what]; known || what == "" {
@@ -227,7 +227,7 @@ func waitsFor(t Waiting) string {
 	return "waits for " + what
 }
 
-// Note says how to read the picture.
+// Note says how to read the figure.
 func (w Waits) Note() string {
 	text := "Each box is a thread, in the box of its process; an arrow leads to the one that it waits for."
 	if slices.ContainsFunc(w.threads, func(t Waiting) bool { return t.Critical }) {
@@ -239,7 +239,7 @@ func (w Waits) Note() string {
 	return text
 }
 
-// description tells the chain in words, for those who can't see it.
+// description describes the chain in words, for those who can't see it.
 func (w Waits) description() string {
 	return strings.Join(w.Text(0), "; ") + "."
 }

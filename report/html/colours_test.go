@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Text and marks must stand out from what is behind them by 4.5 to 1 (WCAG 2.2,
-// success criterion 1.4.3, level AA), in light and in dark.
+// Text and marks must have a contrast of 4.5 to 1 with their background (WCAG 2.2, success
+// criterion 1.4.3, level AA), in light and in dark.
 func TestColoursHaveContrast(t *testing.T) {
 	light, dark, ok := strings.Cut(coloursCSS, "@media (prefers-color-scheme: dark)")
 	if !ok {
@@ -21,7 +21,7 @@ func TestColoursHaveContrast(t *testing.T) {
 		for _, m := range regexp.MustCompile(`--([a-z]+): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1) {
 			colours[m[1]], hex[m[1]] = luminance(t, m[2]), m[2]
 		}
-		// The names of calls stand on colours that let the ground through.
+		// The names of calls are on translucent colours.
 		for _, colour := range []string{"worse", "better"} {
 			behind := luminance(t, blend(t, hex[colour], hex["ground"], 0.42))
 			a, b := max(colours["text"], behind), min(colours["text"], behind)
@@ -40,8 +40,7 @@ func TestColoursHaveContrast(t *testing.T) {
 	}
 }
 
-// blend is a colour that lets some of the ground through, as browsers mix them:
-// byte by byte.
+// blend returns a translucent colour on the background, mixed as browsers do: byte by byte.
 func blend(t *testing.T, colour, ground string, opacity float64) string {
 	t.Helper()
 	var out string
@@ -56,7 +55,7 @@ func blend(t *testing.T, colour, ground string, opacity float64) string {
 	return out
 }
 
-// luminance is the relative luminance of a colour as WCAG defines it.
+// luminance returns the relative luminance of a colour as WCAG defines it.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(hex, 16, 32)

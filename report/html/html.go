@@ -1,11 +1,10 @@
-// Package html renders a document as one self-contained page: no script, nothing
-// loaded from elsewhere, pictures as inline SVG, light or dark as the reader has it.
+// Package html renders a document as one self-contained page: no script, no external resources,
+// figures as inline SVG, light or dark by the reader's setting.
 //
-// It owns the page's templates, its style, and what is folded on it. It takes a
-// stand: the page can be read without its colours and by a screen reader, on a
-// phone as on a wall, and what it leaves out it counts. Strings are escaped by the
-// templates; only pictures and style come as markup, made by our own packages. It
-// knows documents, and nothing of what they are about.
+// It owns the page's templates, its style, and what is folded. The page can be read without colours
+// and by a screen reader, on a phone and on a large screen, and it counts what it leaves out.
+// Strings are escaped by the templates; only figures and style come as markup, made by our own
+// packages. It knows documents, and not what they are about.
 package html
 
 import (
@@ -55,7 +54,7 @@ func Render(w io.Writer, d document.Document, _ document.Options) error {
 	return nil
 }
 
-// page is what page.tmpl shows.
+// page is the data of page.tmpl.
 type page struct {
 	document.Document
 	Style      template.CSS
@@ -87,7 +86,7 @@ func newPage(d document.Document) page {
 	return p
 }
 
-// outcomeMark is a shape for each outcome, beside its word.
+// outcomeMark returns a shape for each outcome, in addition to its word.
 func outcomeMark(o document.Outcome) string {
 	switch o.Known() {
 	case document.Pass:
@@ -102,7 +101,7 @@ func outcomeMark(o document.Outcome) string {
 	return "!"
 }
 
-// toneMark is a shape for each tone, beside a word.
+// toneMark returns a shape for each tone, in addition to a word.
 func toneMark(t document.Tone) string {
 	switch t {
 	case document.Worse:
@@ -115,7 +114,7 @@ func toneMark(t document.Tone) string {
 	return "·"
 }
 
-// toneClass is a tone as a class of page.css.
+// toneClass returns the class of a tone in page.css.
 func toneClass(t document.Tone) string {
 	if t == document.Neutral {
 		return "expected"
@@ -123,8 +122,7 @@ func toneClass(t document.Tone) string {
 	return string(t)
 }
 
-// more says how many entries beyond those shown there are, in the words of count, ""
-// for none.
+// more returns how many entries beyond those shown there are, in the words of count, "" for none.
 func more(count func(int) string, total, shown int) string {
 	if total <= shown {
 		return ""

@@ -20,14 +20,13 @@ type section struct {
 	Groups  *groups
 }
 
-// opening is what all sections begin with.
+// opening is the beginning of every section.
 type opening struct {
 	ID, Title string
 	Guide     template.HTML
 }
 
-// shelf is a list of which the first entries stand open, more are folded, and
-// the rest is only counted.
+// shelf is a list whose first entries are unfolded, further ones folded, and the rest only counted.
 type shelf[T any] struct {
 	opening
 	Open, Folded []T
@@ -39,18 +38,18 @@ type shelf[T any] struct {
 // item is a sentence with its tone.
 type item struct{ Class, Mark, Text, Link string }
 
-// picture is a picture in the two widths that the page chooses from.
+// picture is a figure in the two widths that the page chooses from.
 type picture struct {
 	Caption, Detail string
 	Wide, Narrow    template.HTML
 }
 
-// sections are the document's that have anything to show, the folded ones last.
+// sections returns the document's sections that are not empty, folded ones last.
 func sections(all []document.Section) []section {
 	var open, folded []section
 	ids := map[string]int{}
 	for _, s := range all {
-		if ids[s.ID]++; ids[s.ID] > 1 && s.ID != "" { // a kind of cause may be called what a section is
+		if ids[s.ID]++; ids[s.ID] > 1 && s.ID != "" { // a kind of cause may have the name of a section
 			s.ID += strconv.Itoa(ids[s.ID])
 		}
 		shown, ok := newSection(s)
@@ -85,7 +84,7 @@ func newSection(s document.Section) (section, bool) {
 	return section{}, false
 }
 
-// paragraphs is text of our own as the text of an element.
+// paragraphs returns text of our own as the text of an element.
 func paragraphs(s string) template.HTML {
 	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)) //nolint:gosec // escaped
 }
@@ -120,7 +119,7 @@ func newGallery(head opening, g *document.Gallery) *shelf[picture] {
 	return &shelf[picture]{opening: head, Open: all[:open], Folded: all[open:], FoldedTitle: g.Noun.More(len(all) - open), Rest: g.Rest}
 }
 
-// draw draws a picture for wide and for narrow pages.
+// draw draws a figure for wide and for narrow pages.
 func draw(f document.Figure) picture {
 	return picture{
 		Caption: f.Caption, Detail: f.Detail,
@@ -143,7 +142,7 @@ type card struct {
 	Grid             *grid
 }
 
-// maxListed bounds the warnings of one card, and maxFacts its facts.
+// maxListed limits the warnings of one card, and maxFacts its facts.
 const (
 	maxListed = 20
 	maxFacts  = 40
@@ -173,7 +172,7 @@ func newCard(c document.Card, open bool) card {
 	return out
 }
 
-// gravestFirst orders cards by what a reader should look at first.
+// gravestFirst sorts cards by what a reader should see first.
 func gravestFirst(all []document.Card) []document.Card {
 	out := slices.Clone(all)
 	slices.SortStableFunc(out, func(a, b document.Card) int {
@@ -182,7 +181,7 @@ func gravestFirst(all []document.Card) []document.Card {
 	return out
 }
 
-// groups are explanations, each with its pictures and tables.
+// groups are explanations, each with its figures and tables.
 type groups struct {
 	opening
 	Unfold bool // something changed

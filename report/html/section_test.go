@@ -8,9 +8,8 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 )
 
-// Sections of one name are told apart, as a reader of the page who can't see it is led
-// by their names.
-func TestNoTwoSectionsHaveOneName(t *testing.T) {
+// Sections have distinct names, since a screen reader navigates by them.
+func TestSectionsHaveDistinctNames(t *testing.T) {
 	groups := func() document.Section {
 		return document.Section{ID: "frames", Title: document.Everywhere("Frames"), Body: &document.Groups{Groups: []document.Group{{Fact: "one"}}}}
 	}

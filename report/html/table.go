@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// table is a table of which the first rows may stand open and more be folded.
+// table is a table whose first rows may be unfolded and further ones folded.
 type table struct {
 	opening
 	Note        template.HTML
-	Fold        bool // the whole of it is folded
+	Fold        bool // all of it is folded
 	Shelf       bool
 	Open        grid
 	Folded      *grid
@@ -25,7 +25,7 @@ type table struct {
 // grid is columns and rows.
 type grid struct {
 	Columns []string // without the last
-	Last    string   // heads the status; "" where the rows have none
+	Last    string   // the status column's title; "" where the rows have none
 	Rows    []row
 }
 
@@ -39,10 +39,10 @@ type row struct {
 
 type cell struct {
 	Label, Text string
-	Gap         bool // there is no value: a narrow page can do without
+	Gap         bool // there is no value: a narrow page leaves it out
 }
 
-// Limits in characters on what a cell shows.
+// Limits in characters on the text of a cell.
 const (
 	maxStatus = 60
 	maxName   = 64 // of a method
@@ -55,7 +55,7 @@ func newTable(head opening, t *document.Table, fold bool) *table {
 		opening: head, Note: cmp.Or(noteOf(t), head.Guide), Fold: fold, Shelf: room.Open > 0,
 		Open: newGrid(t, open), FoldedTitle: t.Noun.More(len(folded)), Rest: more(t.Noun.Count, t.Count(), len(open)+len(folded)),
 	}
-	if out.Shelf { // beside those that are folded
+	if out.Shelf { // in addition to the folded ones
 		out.Rest = more(t.Noun.More, t.Count(), len(open)+len(folded))
 	}
 	if len(folded) > 0 {
@@ -82,7 +82,7 @@ func newGrid(t *document.Table, rows []document.Row) grid {
 	return g
 }
 
-// shortStatus is how many characters a status has at most that is no sentence: "suspect".
+// shortStatus is the longest status, in characters, that is no sentence: "suspect".
 const shortStatus = 12
 
 func newRow(t *document.Table, r document.Row) row {

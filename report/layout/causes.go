@@ -11,21 +11,21 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// explained is what explains an answer: where the energy went, the run that matters
-// most first, and the causes of every kind.
+// explained is what explains an answer: where the energy went, the most important run first, and
+// the causes of every kind.
 type explained struct {
 	energy []hotspots.Change
 	causes.Story
 }
 
-// explainAll puts together what explains the findings of runs: flagged are those of a
+// explainAll combines the explanations of the findings of runs: flagged returns the findings of a
 // cause's run.
 func explainAll(energy []hotspots.Change, others []diagnose.Cause, catalogue *metric.Catalogue, flagged func(run, scenario string) []diagnose.Finding) explained {
 	sorted, told := hotspots.Tell(energy, catalogue, func(c hotspots.Change) []diagnose.Finding { return flagged(c.Run, c.Scenario) })
 	return explained{energy: sorted, Story: causes.Story{Sections: diagnose.Sections(append(told, diagnose.Explain(others)...))}}
 }
 
-// explainedRuns is what explains a verdict on runs.
+// explainedRuns returns what explains a verdict on runs.
 func explainedRuns(in Input) explained {
 	runs := map[string]*gate.RunVerdict{}
 	for i := range in.Verdict.Runs {
@@ -51,7 +51,7 @@ func explainedRuns(in Input) explained {
 	return out
 }
 
-// explainedBuilds is what explains a comparison of two builds, whose input has a catalogue.
+// explainedBuilds returns what explains a comparison of two builds, whose input has a catalogue.
 func explainedBuilds(in ComparisonInput) explained {
 	out := explainAll(in.Energy, in.Causes, in.Catalogue, func(_, scenario string) (found []diagnose.Finding) {
 		for _, s := range in.Verdict.Scenarios {
@@ -84,8 +84,7 @@ func causeTitle(c diagnose.Cause, catalogue *metric.Catalogue, scenarios bool) s
 	return finding{cell: cell{c.Scenario, c.Event, c.Metric}, Metric: m, scenarios: scenarios}.what()
 }
 
-// causes are those that are saved: of energy those of the runs of which it
-// says where the energy went.
+// causes returns the causes to save: for energy those of the runs whose change is saved too.
 func (e explained) causes() []diagnose.Cause {
 	var out []diagnose.Cause
 	for _, s := range e.Sections {

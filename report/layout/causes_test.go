@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The cause stands among the first lines, before any table.
-func TestTheCauseComesFirst(t *testing.T) {
+// The cause is among the first lines, before any table.
+func TestCauseComesFirst(t *testing.T) {
 	base, held := heldAwake()
 	radio := baseJoules()
 	radio.ID, radio.Iterations[0].Metrics["energy.total_j"] = "H1", 15.4
@@ -43,8 +43,8 @@ func TestTheCauseComesFirst(t *testing.T) {
 	}
 }
 
-// Joules that stood still are not told as a change because a wakelock was held.
-func TestAWakelockThatCostsNothing(t *testing.T) {
+// Unchanged joules are not reported as a change because a wakelock was held.
+func TestWakelockWithoutCost(t *testing.T) {
 	base, head := heldAwake()
 	head.Iterations[0].Metrics["energy.total_j"] = 12.5
 	in := judged(gate.None, explain(head, base))
@@ -60,8 +60,8 @@ func TestAWakelockThatCostsNothing(t *testing.T) {
 	}
 }
 
-// That a wakelock is gone is what explains why less is burned.
-func TestAWakelockThatIsGone(t *testing.T) {
+// A wakelock that is no longer held explains why less energy is used.
+func TestWakelockNoLongerHeld(t *testing.T) {
 	base, head := heldAwake()
 	base.Energy.Wakelocks, head.Energy.Wakelocks = head.Energy.Wakelocks, nil
 	base.Iterations, head.Iterations = head.Iterations, base.Iterations
@@ -74,8 +74,8 @@ func TestAWakelockThatIsGone(t *testing.T) {
 	}
 }
 
-// Of runs that got worse, one whose cause is known speaks first.
-func TestTheRunWithACauseSpeaks(t *testing.T) {
+// Of runs that got worse, one with a known cause comes first.
+func TestRunWithCauseComesFirst(t *testing.T) {
 	dumb, telling := headJoules(), headJoules()
 	dumb.Energy.Methods, dumb.Energy.Components = nil, nil
 	dumb.Iterations[0].Metrics["energy.total_j"] = 17
@@ -86,7 +86,7 @@ func TestTheRunWithACauseSpeaks(t *testing.T) {
 	}
 }
 
-// traffic is a run with what it received and sent.
+// traffic returns the run with bytes received and sent.
 func traffic(r run.Run, received, sent float64) run.Run {
 	metrics := maps.Clone(r.Iterations[0].Metrics)
 	metrics["network.rx_bytes"], metrics["network.tx_bytes"] = received, sent
@@ -94,8 +94,8 @@ func traffic(r run.Run, received, sent float64) run.Run {
 	return r
 }
 
-// Traffic that went the other way, or by next to nothing, explains no joules.
-func TestTrafficThatExplainsNothing(t *testing.T) {
+// Traffic that changed in the other direction, or by almost nothing, explains no joules.
+func TestUnrelatedTraffic(t *testing.T) {
 	for _, c := range []struct{ base, head float64 }{{9e6, 1e6}, {9e6, 9.5e6}, {1_000, 90_000}} {
 		in := judged(gate.ToRegression, explain(traffic(headJoules(), c.head, 0), traffic(baseJoules(), c.base, 0)))
 		if got := textOfInput(t, in, document.Options{}); strings.Contains(got, "received") {
@@ -104,8 +104,8 @@ func TestTrafficThatExplainsNothing(t *testing.T) {
 	}
 }
 
-// TestSavedCausesOfEnergy: of energy the causes of the first 20 runs are saved, whose change is
-// saved too; of other kinds all.
+// For energy the causes of the first 20 runs are saved, whose change is saved too; for other kinds
+// all.
 func TestSavedCausesOfEnergy(t *testing.T) {
 	var e explained
 	for _, family := range []string{hotspots.Family.Name, "sky"} {

@@ -16,23 +16,23 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// ComparisonInput is what a report on two builds is made of. Only Verdict is required.
+// ComparisonInput is the input of a report on two builds. Only Verdict is required.
 type ComparisonInput struct {
 	Verdict sidebyside.Verdict
-	// Energy is where the energy of the head's runs went beside the base's; empty
-	// where none was measured.
+	// Energy is where the energy of the head's runs went compared with the base's; empty where none
+	// was measured.
 	Energy []hotspots.Change
-	// Causes are what else explains the findings, of any kind. CausesTotal is how many
-	// there were, with those of energy, where some were left out when they were saved.
+	// Causes are the other causes of the findings, of any kind. CausesTotal counts them, including
+	// those of energy, where some were left out when they were saved.
 	Causes      []diagnose.Cause
 	CausesTotal int
-	// Catalogue gives units and titles; nil is the built-in one.
+	// Catalogue has the units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
-	// Notes are said near the top, such as "The devices are simulated."
+	// Notes are shown near the top, such as "The devices are simulated."
 	Notes []string
-	// Why is as that of Input.
+	// Why is as in Input.
 	Why string
-	// Version is the apkgate that made the report.
+	// Version is the version of apkgate that made the report.
 	Version string
 }
 
@@ -84,7 +84,7 @@ func buildTitle(b sidebyside.Build) string {
 	return title
 }
 
-// abMeasured says how much was measured: "12 rounds on 5 devices".
+// abMeasured reports how much was measured: "12 rounds on 5 devices".
 func abMeasured(s sidebyside.Scenario, several bool) string {
 	text := ""
 	if several {
@@ -111,7 +111,8 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 	return text + " on " + prose.Count(len(s.Contexts), "device or network", "devices or networks")
 }
 
-// tables are what changed, what is open, the whole run, everything, and each device.
+// tables returns the tables of what changed, what is undecided, the whole run, all comparisons, and
+// each device.
 func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	suffix := ""
 	if len(in.Verdict.Scenarios) > 1 {
@@ -147,11 +148,10 @@ func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	}
 }
 
-// maxRows bounds the rows of one table.
+// maxRows limits the rows of one table.
 const maxRows = 500
 
-// rowsTable is a table of rows, of which a terminal shows the first unless all are
-// asked for.
+// rowsTable returns a table of rows, of which a terminal shows the first unless all are requested.
 func rowsTable(spare []string, titles ...string) *document.Table {
 	return &document.Table{
 		Columns: document.Columns(spare, titles...), Noun: document.Noun{One: "row", Many: "rows"}, Keep: 30,
@@ -159,7 +159,7 @@ func rowsTable(spare []string, titles ...string) *document.Table {
 	}
 }
 
-// statusOf is a direction as the last cell of a row.
+// statusOf returns a direction as the last cell of a row.
 func statusOf(d gate.Direction) string {
 	switch d {
 	case gate.ToRegression:
@@ -172,8 +172,8 @@ func statusOf(d gate.Direction) string {
 	return "as before"
 }
 
-// shownShift are the head's and the base's number: the base's middle, and what the shift makes
-// of it; of a broken limit, what broke it.
+// shownShift returns the head's and the base's number: the base's median, and that plus the shift;
+// for a broken limit, the value that broke it.
 func shownShift(m metric.Metric, d sidebyside.Difference) (head, base string) {
 	if d.Limit != nil {
 		return wording.Beside(m, d.Head, d.Base)
@@ -197,7 +197,7 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 	}
 	head, base := shownShift(m, shift)
 	amount, share := shift.Shift, shift.Change
-	if shift.Limit != nil { // the number that breaks it is the head's own
+	if shift.Limit != nil { // the head's own number breaks it
 		amount, share = gate.Change(m, shift.Base, shift.Head-shift.Base, metric.Linear)
 	}
 	interval := "–"
@@ -210,7 +210,7 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 	}
 }
 
-// OfComparison is a saved comparison with what was saved of it.
+// OfComparison returns the input for a saved comparison.
 func OfComparison(c saved.Comparison) ComparisonInput {
 	return ComparisonInput{Verdict: c.Verdict, Energy: c.Energy, Causes: c.Causes, CausesTotal: c.CausesTotal}
 }

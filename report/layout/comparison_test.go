@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// abVerdict is a comparison in which every name is hostile and the rows are many.
+// abVerdict returns a comparison in which every name is hostile and the rows are many.
 func abVerdict(events int) sidebyside.Verdict {
 	const hostile = "<img src=x>|`@all\x1b[31m\n::error::x"
 	s := sidebyside.Scenario{Scenario: hostile, Verdict: gate.Regression, Unit: sidebyside.Round, Contexts: []sidebyside.Context{
@@ -36,7 +36,7 @@ func abVerdict(events int) sidebyside.Verdict {
 	}
 }
 
-func TestSheetsHoldHostileNames(t *testing.T) {
+func TestComparisonWithHostileNames(t *testing.T) {
 	sheets := map[string]document.Document{
 		"comparison": Comparison(ComparisonInput{Verdict: abVerdict(3), Notes: []string{"<b>"}}),
 		"refresh": Refresh(RefreshInput{Refresh: saved.Refresh{
@@ -73,7 +73,7 @@ func TestSheetsHoldHostileNames(t *testing.T) {
 	}
 }
 
-func TestASheetFitsAComment(t *testing.T) {
+func TestComparisonFitsAComment(t *testing.T) {
 	s := Comparison(ComparisonInput{Verdict: abVerdict(2000)})
 	for _, limit := range []int{512, 4000, markdown.MaxComment} {
 		var b bytes.Buffer
@@ -89,8 +89,8 @@ func TestASheetFitsAComment(t *testing.T) {
 	}
 }
 
-// A comparison that is open has a table of its own, and no status that calls it as it was.
-func TestAComparisonShowsWhatIsOpen(t *testing.T) {
+// An undecided comparison has a table of its own, and no status that calls it unchanged.
+func TestComparisonShowsUndecided(t *testing.T) {
 	shift := sidebyside.Difference{Base: 8, Head: 8.1, Shift: 0.1, ShiftLow: new(-1.0), ShiftHigh: new(2.4), Change: 0.0125, ChangeLow: new(-0.125), ChangeHigh: new(0.3), P: 1, N: 12}
 	of := func(event string, open bool) sidebyside.Comparison {
 		return sidebyside.Comparison{Event: event, Metric: "frames.duration_ms", Direction: gate.None, Together: gate.None, Difference: shift, Open: open}
@@ -110,8 +110,8 @@ func TestAComparisonShowsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// TestComparisonMeasured: how much was measured is told of all contexts together, by rounds or
-// by what each build has, and names the device where there is one: 3 and 2 runs are 5.
+// The number of measurements is reported for all contexts together, by rounds or by what each build
+// has, and names the device if there is only one: 3 and 2 runs are 5.
 func TestComparisonMeasured(t *testing.T) {
 	pixel := map[string]string{"model": "Pixel 7"}
 	for want, contexts := range map[string][]sidebyside.Context{
@@ -134,7 +134,7 @@ func TestComparisonMeasured(t *testing.T) {
 	}
 }
 
-// TestComparisonNamesBuilds: a build is named by what is known of it, a commit by ten digits.
+// A build is named by what is known of it, a commit by ten digits.
 func TestComparisonNamesBuilds(t *testing.T) {
 	v := sidebyside.Verdict{
 		Base: sidebyside.Build{App: run.App{Package: "com.example", Version: "1.4.0", Build: "release"}, Source: run.Source{Commit: strings.Repeat("0123456789", 4)}},
@@ -145,9 +145,9 @@ func TestComparisonNamesBuilds(t *testing.T) {
 	}
 }
 
-// TestComparisonSaysWhatToDo: a hint is told whatever the verdict is, how to explain what got
-// worse of a regression alone.
-func TestComparisonSaysWhatToDo(t *testing.T) {
+// A hint is shown whatever the verdict is; how to explain a worsening is only shown for a
+// regression.
+func TestComparisonHint(t *testing.T) {
 	for verdict, why := range map[gate.Outcome]string{gate.Regression: "apkgate why pr", gate.Pass: ""} {
 		d := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Verdict: verdict, Hint: "measure more rounds"}, Why: "apkgate why pr"})
 		if got := factOf(d, "Next"); got != "measure more rounds" {
@@ -165,14 +165,14 @@ func TestComparisonSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// tenth is a time per frame of 10 ms that grew by 1 ms, give or take half as much.
+// tenth returns a time per frame of 10 ms that grew by 1 ms, ± half as much.
 func tenth() sidebyside.Difference {
 	return sidebyside.Difference{Base: 10, Head: 11.2, Shift: 1, ShiftLow: new(0.5), ShiftHigh: new(1.5), Change: 0.1, ChangeLow: new(0.05), ChangeHigh: new(0.15), P: 0.0004, Effect: 0.8, N: 12}
 }
 
-// TestComparisonTables: the table of the whole run has what did not change, that of each device
-// the whole run of every device and of events what changed there. A broken limit is told by the
-// head's own number, without an interval: 12 ms are a fifth more than 10.
+// The table of the whole run has what did not change, that of each device the whole run of every
+// device and of events those that changed there. A broken limit shows the head's own number,
+// without an interval: 12 ms are a fifth more than 10.
 func TestComparisonTables(t *testing.T) {
 	limit := tenth()
 	limit.Head, limit.Limit = 12, new(10.5)

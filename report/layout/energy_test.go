@@ -41,7 +41,7 @@ func markdownOfInput(t *testing.T, in Input) string {
 	return strings.ReplaceAll(b.String(), wording.NBSP, " ")
 }
 
-// inOrder reports the first of the texts that does not follow those before it.
+// inOrder returns an error for the first text that does not follow the ones before it.
 func inOrder(s string, texts ...string) error {
 	at := 0
 	for _, text := range texts {
@@ -54,7 +54,7 @@ func inOrder(s string, texts ...string) error {
 	return nil
 }
 
-// What every renderer says of the fixture, in this order.
+// What every renderer shows of the fixture, in this order.
 var hungrierLines = []string{
 	"15.6 J per repetition on average, 3.2 J more, which is 0.0053 % of the battery; modelled (reference-phone)",
 	"com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open.",
@@ -62,7 +62,7 @@ var hungrierLines = []string{
 	"By component: cpu +3.0 J",
 }
 
-func TestEveryReportSaysWhereTheEnergyGoes(t *testing.T) {
+func TestEnergyInEveryFormat(t *testing.T) {
 	sheet := Comparison(twoBuilds())
 	var text, md, html bytes.Buffer
 	for _, err := range []error{asText(&text, sheet, document.Options{Width: 200}), asMarkdown(&md, sheet, 0), asHTML(&html, sheet)} {
@@ -78,14 +78,14 @@ func TestEveryReportSaysWhereTheEnergyGoes(t *testing.T) {
 		if err := inOrder(got, hungrierLines...); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		// The collector rose too, but the two before make nine tenths.
+		// The collector rose too, but the two before it make up nine tenths.
 		if strings.Contains(got, "MarkingPhase() +0.50 J (") {
 			t.Errorf("%s: a method is named that isn't needed to explain the change", name)
 		}
 	}
 }
 
-// A row says what is clear and what isn't; the first explain the change.
+// A row shows what is clear and what isn't; the first rows explain the change.
 func TestMethodsAreRankedInATable(t *testing.T) {
 	got := textOfInput(t, hungrier(), document.Options{Verbose: true})
 	if err := inOrder(got, "Methods by energy", "900 samples of task-clock at 500 Hz", "MessageView.decode", "Fresh.parse", "MarkingPhase()", "Legacy.strip", "MessageList.bind", "Looper.loop"); err != nil {
@@ -109,8 +109,8 @@ func TestMethodsAreRankedInATable(t *testing.T) {
 	}
 }
 
-// A method that takes more joules says whether it ran for longer.
-func TestMethodsTellTheirCPUTime(t *testing.T) {
+// A method that uses more joules is reported with its change of CPU time.
+func TestMethodsShowCPUTime(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	for of, ms := range map[*run.Run]float64{&base: 200, &head: 240} {
 		for i, m := range of.Energy.Methods.List {
@@ -125,9 +125,9 @@ func TestMethodsTellTheirCPUTime(t *testing.T) {
 	}
 }
 
-// Shares are of what all methods together changed by. Where the run as a whole
-// changed by something else, that is told: a reader divides the one by the other.
-func TestSharesSayWhatTheyAreOf(t *testing.T) {
+// Shares are of the change of all methods together. Where the run as a whole changed by another
+// amount, that is reported, since a reader divides one by the other.
+func TestSharesOfEnergy(t *testing.T) {
 	const line = "These parts of the change are of the +3.0 J of all methods together, each of which has what the whole device took while it ran; the run as a whole took +2.0 J."
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 14.4 // 12.4 J before
@@ -139,7 +139,7 @@ func TestSharesSayWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-func TestWithoutAChangeThereIsOneLine(t *testing.T) {
+func TestUnchangedEnergyIsOneLine(t *testing.T) {
 	in := judged(gate.None, explain(headJoules(), baseJoules()))
 	const line = "15.6 J per repetition, 0.026 % of the battery; modelled (reference-phone)"
 	for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in)} {
@@ -153,7 +153,7 @@ func TestWithoutAChangeThereIsOneLine(t *testing.T) {
 	}
 }
 
-// Without energy nothing is said of it.
+// Without energy the report does not mention it.
 func TestReportsWithoutEnergy(t *testing.T) {
 	page := htmlOf(t, regression())
 	if strings.Contains(page, "s-energy") || strings.Contains(markdownOfInput(t, regression()), "Energy") {
@@ -165,9 +165,9 @@ func TestReportsWithoutEnergy(t *testing.T) {
 	}
 }
 
-// The paper's case study: nothing in the methods, a wakelock with the screen off.
-// It is told even where the gate has no metric that sees it.
-func TestAWakelockWithTheScreenOffIsNamed(t *testing.T) {
+// The paper's case study: nothing in the methods, a wakelock with the screen off. It is reported
+// even where no metric of the gate shows it.
+func TestWakelockWithScreenOff(t *testing.T) {
 	base, head := heldAwake()
 	const lock = "Wakelock SyncService was held 9 min 58 s while the screen was off; before: none."
 	for _, d := range []gate.Direction{gate.ToRegression, gate.None} {
@@ -184,7 +184,7 @@ func TestAWakelockWithTheScreenOffIsNamed(t *testing.T) {
 	}
 }
 
-func TestNothingIsClaimedWhereIntervalsOverlap(t *testing.T) {
+func TestOverlappingIntervals(t *testing.T) {
 	head := headJoules()
 	for i := range head.Energy.Methods.List {
 		m := &head.Energy.Methods.List[i]
@@ -199,7 +199,7 @@ func TestNothingIsClaimedWhereIntervalsOverlap(t *testing.T) {
 	}
 }
 
-func TestAChangeThatIsSpreadThin(t *testing.T) {
+func TestChangeOfManyMethods(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 1)}
 	head.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 3.7)}
@@ -210,8 +210,8 @@ func TestAChangeThatIsSpreadThin(t *testing.T) {
 	}
 }
 
-// A method whose own code was not hit before isn't new where its calls were seen.
-func TestAMethodThatOnlyCalledOthersIsNotNew(t *testing.T) {
+// A method whose own code was not sampled before isn't new where its calls were.
+func TestCallingMethodIsNotNew(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 1)}
 	head.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 2.7, 0.3), 1)}
@@ -221,7 +221,7 @@ func TestAMethodThatOnlyCalledOthersIsNotNew(t *testing.T) {
 	}
 }
 
-// Methods that moved a little don't explain a whole that moved a lot.
+// Methods that changed a little don't explain a total that changed a lot.
 func TestMethodsThatExplainLittle(t *testing.T) {
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 100
@@ -234,7 +234,7 @@ func TestMethodsThatExplainLittle(t *testing.T) {
 	}
 }
 
-func TestSourcesAreCalledWhatTheyAre(t *testing.T) {
+func TestEnergySourcesInWords(t *testing.T) {
 	for source, want := range map[string]string{
 		"rails":                 "measured (power rails)",
 		"battery":               "measured (the battery's current × voltage)",
@@ -251,7 +251,7 @@ func TestSourcesAreCalledWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestDebugBuildsAreWarnedAbout(t *testing.T) {
+func TestDebugBuildWarning(t *testing.T) {
 	head := headJoules()
 	head.App.Build = "debug"
 	in := judged(gate.ToRegression, explain(head, baseJoules()))
@@ -265,8 +265,8 @@ func TestDebugBuildsAreWarnedAbout(t *testing.T) {
 	}
 }
 
-// Of several runs the one that changed most speaks, and says how many are like it.
-func TestOneRunSpeaksForSeveral(t *testing.T) {
+// Of several runs the one that changed most is shown, with the number of similar runs.
+func TestOneRunStandsForSeveral(t *testing.T) {
 	var changes []hotspots.Change
 	for i := range 3 {
 		head := headJoules()
@@ -285,7 +285,7 @@ func TestOneRunSpeaksForSeveral(t *testing.T) {
 	}
 }
 
-func TestOfTwoBuildsEachDeviceIsNamed(t *testing.T) {
+func TestComparisonNamesDevices(t *testing.T) {
 	in := twoBuilds()
 	other := headJoules()
 	other.ID, other.Context["model"], other.Iterations[0].Metrics["energy.total_j"] = "H2", "Tablet", 14
@@ -299,7 +299,7 @@ func TestOfTwoBuildsEachDeviceIsNamed(t *testing.T) {
 	}
 }
 
-func TestACommentNamesFewMethods(t *testing.T) {
+func TestCommentNamesFewMethods(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List, head.Energy.Methods.List = nil, nil
 	for i := range 9 { // 0.33 J each: eight make more than four fifths of 3 J
@@ -338,7 +338,7 @@ func TestEnergyOfAnyRecordFits(t *testing.T) {
 
 var flameRect = regexp.MustCompile(`<g><title>([^<]*)</title><rect class="flame ([a-z ]+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"`)
 
-// flames are the boxes of the wide picture: their text, class, x, y and width.
+// flame is a box of the wide figure: its text, class, x, y and width.
 type flame struct {
 	text, class string
 	x, y, w     float64
@@ -362,13 +362,13 @@ func flames(t *testing.T, in Input) []flame {
 	return out
 }
 
-func TestThePictureOfCalls(t *testing.T) {
+func TestFlame(t *testing.T) {
 	got := flames(t, hungrier())
 	texts := make([]string, len(got))
 	for i, f := range got {
 		texts[i] = f.class + ": " + f.text
 	}
-	want := []string{ // of 9 J; changed by 5 % of that, 0.45 J, or more is "much"
+	want := []string{ // of 9 J; a change by 5 % of that, 0.45 J, or more is "much"
 		"more much: android.os.Looper.loop: 7.5 J (83 %), before 5.0 J: +2.5 J",
 		"more much: com.example.mail.Inbox.open: 4.7 J (52 %), before 2.2 J: +2.5 J, aot",
 		"more much: com.example.mail.MessageView.decode: 2.7 J (30 %), before 0.60 J: +2.1 J, aot",
@@ -401,7 +401,7 @@ func TestThePictureOfCalls(t *testing.T) {
 	}
 }
 
-func TestCallsOfAHeadAloneHaveNoColour(t *testing.T) {
+func TestFlameWithoutBase(t *testing.T) {
 	got := flames(t, judged(gate.ToRegression, explain(headJoules())))
 	if len(got) != 7 {
 		t.Fatalf("%d boxes, want 7", len(got))
@@ -418,7 +418,7 @@ func TestCallsOfAHeadAloneHaveNoColour(t *testing.T) {
 }
 
 // Calls that claim more than their callers stay inside them.
-func TestCallsStayInsideTheirCallers(t *testing.T) {
+func TestFlameKeepsCallsInsideCallers(t *testing.T) {
 	head := headJoules()
 	head.Energy.Methods.Calls = []run.Call{
 		{Parent: -1, Name: "a", EnergyJ: 1}, {Parent: 0, Name: "b", EnergyJ: 50}, {Parent: 0, Name: "c", EnergyJ: 50},
@@ -491,8 +491,8 @@ func TestEnergySurvivesJSON(t *testing.T) {
 	}
 }
 
-// Of more runs than fit, the one that deviates is kept, wherever it stands.
-func TestJSONKeepsTheEnergyThatMatters(t *testing.T) {
+// With more runs than fit, the one that deviates is kept, wherever it is.
+func TestJSONKeepsEnergyOfDeviatingRun(t *testing.T) {
 	var changes []hotspots.Change
 	for i := range 3 * saved.MaxEnergy {
 		head := headJoules()
@@ -515,7 +515,7 @@ func TestJSONKeepsTheEnergyThatMatters(t *testing.T) {
 	}
 }
 
-func TestReadRefusesEnergyThatCanNotBe(t *testing.T) {
+func TestReadRejectsInvalidEnergy(t *testing.T) {
 	for change, want := range map[string]string{
 		`{"total":{"head_j":-1}}`:                                  "energy[0].total, app, update_ms or battery_j: has the amount -1",
 		`{"methods":{"calls":[{"parent":7}]}}`:                     "energy[0].methods.calls[0].parent is 7",
@@ -534,7 +534,7 @@ func TestReadRefusesEnergyThatCanNotBe(t *testing.T) {
 	}
 }
 
-func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
+func TestComparisonJSONHasEnergy(t *testing.T) {
 	in := twoBuilds()
 	var b bytes.Buffer
 	if err := asJSON(&b, Comparison(in)); err != nil {
@@ -549,8 +549,8 @@ func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
 	}
 }
 
-// Code scanning gets each explaining method once, at its scenario's place: it
-// refuses a whole file for one result without a location.
+// Code scanning gets each explaining method once, at its scenario's location: it rejects a whole
+// file for one result without a location.
 func TestMethodsInSARIF(t *testing.T) {
 	var b bytes.Buffer
 	in := hungrier()

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// facts are the short lines under the headline: where it happens, why, what would
-// settle it, and what to do.
+// facts returns the short lines under the headline: where it happens, why, what would settle it,
+// and what to do.
 func (s story) facts(in Input) []document.Fact {
 	var out []document.Fact
 	add := func(label, text string) {
@@ -64,7 +64,7 @@ func (s story) facts(in Input) []document.Fact {
 	return out
 }
 
-// fails says whether an outcome blocks what asked for it, where that is not what it usually does.
+// fails reports whether an outcome fails the build, where that differs from the default.
 func fails(o gate.Outcome, from gate.FailOn, lost string) []document.Fact {
 	switch {
 	case o == gate.Inconclusive && o.Fails(from):
@@ -77,9 +77,9 @@ func fails(o gate.Outcome, from gate.FailOn, lost string) []document.Fact {
 	return []document.Fact{{Label: "Advisory", Text: "this blocks nothing (fail-on: never)"}}
 }
 
-// sensitivity says what a pass is worth: the worsening of the whole run of which nine of
-// ten builds would have shown, of a ratio in points. A metric of which some run could not tell is left out, and
-// so is what was measured beside the base build: see excluded.
+// sensitivity reports what a pass is worth: the worsening of the whole run that nine of ten builds
+// would have shown, of a ratio in points. It leaves out metrics for which some run could not tell,
+// and those measured in rounds: see excluded.
 func sensitivity(in Input) string {
 	least, blind := map[string]float64{}, map[string]bool{}
 	for _, r := range in.Verdict.Runs {
@@ -113,8 +113,8 @@ func sensitivity(in Input) string {
 	return "in 9 of 10 builds: " + prose.Few(parts, 5)
 }
 
-// unjudged names the metrics of which a pass says nothing, and in how many runs: no accepted
-// run counts for them, as where it was measured in another way.
+// unjudged names the metrics that a pass does not cover, and in how many runs: no accepted run
+// counts for them, such as where they were measured in another way.
 func unjudged(in Input) string {
 	runs := map[string]int{}
 	for _, r := range in.Verdict.Runs {
@@ -138,8 +138,8 @@ func unjudged(in Input) string {
 	return prose.List(parts)
 }
 
-// settle says what would turn a doubt into an answer: the gate's own hint, or
-// the number of like runs that it estimates.
+// settle returns what would settle a doubt: the gate's own hint, or the number of comparable runs
+// that it estimates.
 func (s story) settle(v gate.Verdict) string {
 	if h := hints(v, gate.Inconclusive); len(h) > 0 {
 		return inTurn(h)
@@ -156,8 +156,7 @@ func (s story) settle(v gate.Verdict) string {
 	return fmt.Sprintf("about %s in a like context; there are %d.", prose.Count(enough, "accepted run", "accepted runs"), have)
 }
 
-// eventsOf lists the events of findings, those of the whole run left out, with
-// their after-effects.
+// eventsOf lists the events of findings with their after-effects, without those of the whole run.
 func eventsOf(fs []finding) string {
 	var order []string
 	worst := map[string]finding{}
@@ -188,7 +187,7 @@ func eventsOf(fs []finding) string {
 	return prose.Few(parts, 4)
 }
 
-// betterOf says calmly what got better beside a graver verdict.
+// betterOf reports what improved where the verdict is graver.
 func betterOf(fs []finding, in Input) string {
 	if len(fs) == 0 {
 		return ""
@@ -200,7 +199,7 @@ func betterOf(fs []finding, in Input) string {
 	return text
 }
 
-// devicesOf lists the devices of the runs that the first finding hit.
+// devicesOf lists the devices of the runs with the first finding.
 func devicesOf(fs []finding) string {
 	if len(fs) == 0 {
 		return ""
@@ -212,13 +211,13 @@ func devicesOf(fs []finding) string {
 		}
 	}
 	if len(out) == 1 && len(fs[0].Hits) == 1 {
-		return "" // the headline has said it
+		return "" // already in the headline
 	}
 	return prose.Few(out, 5)
 }
 
-// workBeside says what was counted of the app's work that there is clearly more of, in the
-// runs in which a time or its like is worse or a suspect.
+// workBeside reports the counts of the app's work that are clearly higher, in the runs in which a
+// time or a related metric is worse or a suspect.
 func workBeside(in Input) string {
 	var parts []string
 	for _, f := range grouped(in.Verdict, in.catalogue(), in.workOf) {
@@ -244,8 +243,8 @@ func workBeside(in Input) string {
 	return prose.Few(parts, 4) + ". That need not be the cause."
 }
 
-// workOf is what a run has clearly more work of, where something is worse that work can take:
-// a time, joules, memory, or the share of smooth frames.
+// workOf returns the work that is clearly more in a run, where a metric that depends on work is
+// worse: a time, joules, memory, or the share of smooth frames.
 func (in Input) workOf(r gate.RunVerdict) []gate.Comparison {
 	worse := slices.ContainsFunc(r.Deviations, func(c gate.Comparison) bool {
 		m, _ := in.catalogue().Lookup(c.Metric)

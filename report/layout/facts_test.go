@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// TestFactsOfWhatIsLost: what is missing is a fact beside a regression, and the first thing that
-// another headline says, before what the rest came to.
-func TestFactsOfWhatIsLost(t *testing.T) {
+// What is missing is a fact of a regression, and comes first in any other headline, before the
+// outcome of the rest.
+func TestFactsOfLoss(t *testing.T) {
 	in := regression()
 	in.Verdict.Lost, in.Verdict.Rest = "one phone was lost.", gate.Regression
 	d := Verdict(in)
@@ -36,9 +36,9 @@ func TestFactsOfWhatIsLost(t *testing.T) {
 	}
 }
 
-// TestFactsWhetherItFails: a fact says so where an outcome blocks though it usually does not, or
-// does not though it usually does.
-func TestFactsWhetherItFails(t *testing.T) {
+// A fact says where an outcome fails the build though it usually does not, or does not though it
+// usually does.
+func TestFactsOfFailOn(t *testing.T) {
 	const advisory = "Advisory: this blocks nothing (fail-on: never)"
 	for _, c := range []struct {
 		outcome gate.Outcome
@@ -67,14 +67,14 @@ func TestFactsWhetherItFails(t *testing.T) {
 	}
 }
 
-// better is a comparison that got better by a fifth of 450 frames.
+// better returns a comparison that improved by a fifth of 450 frames.
 func better(event string) gate.Comparison {
 	return compared(event, "frames.count", 450, 16, 540, gate.ToImprovement)
 }
 
-// TestFactsOfWhatIsBetter: beside a graver verdict the first improvement is told with how sure it
-// is, and the others are counted; an improvement says it in its headline.
-func TestFactsOfWhatIsBetter(t *testing.T) {
+// With a graver verdict the first improvement is reported with its certainty, and the others are
+// counted; an improvement is reported in the headline.
+func TestFactsOfImprovement(t *testing.T) {
 	worse := compared("", ms, 10, 1, 20, gate.ToRegression)
 	const first = "open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0; 95 % interval +17…+23 %; p = 0.002 after correction for "
 	for want, comparisons := range map[string][]gate.Comparison{
@@ -99,8 +99,8 @@ func TestFactsOfWhatIsBetter(t *testing.T) {
 	}
 }
 
-// TestFactsOfDevices: the devices on which the first finding is are named once each, and not at
-// all where the headline names the one run.
+// The devices of the first finding are named once each, and not at all where the headline names the
+// only run.
 func TestFactsOfDevices(t *testing.T) {
 	for _, c := range []struct {
 		contexts []map[string]string
@@ -120,7 +120,7 @@ func TestFactsOfDevices(t *testing.T) {
 	}
 }
 
-// TestFactsOfRules: the first rule is told, and how many more there are.
+// The first rule is shown, with the number of others.
 func TestFactsOfRules(t *testing.T) {
 	in := regression()
 	all := in.Verdict.Rules
@@ -133,12 +133,11 @@ func TestFactsOfRules(t *testing.T) {
 	}
 }
 
-// TestFactsCountRoundsAsCompared: a number without accepted runs is judged where rounds stand
-// beside it, and not where there were none.
+// A number without accepted runs is judged where it was measured in rounds, and else it is not.
 func TestFactsCountRoundsAsCompared(t *testing.T) {
 	for rounds, want := range map[int]string{0: "time per frame in 1 of 1 run", 8: ""} {
 		c := compared("", ms, 0, 0, 9, gate.None)
-		c.N, c.Rounds = 0, &gate.RoundsOf{Rounds: rounds, Base: 9, Head: 9, Says: gate.SaysExcluded}
+		c.N, c.Rounds = 0, &gate.RoundsComparison{Rounds: rounds, Base: 9, Head: 9, Outcome: gate.RoundsExcluded}
 		in := Input{Verdict: gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{runVerdict("U1", gate.Pass, upgraded[0], c)}}}
 		if got := factOf(Verdict(in), "Not judged"); got != want {
 			t.Errorf("%d rounds: not judged is %q, want %q", rounds, got, want)

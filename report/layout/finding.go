@@ -10,22 +10,22 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// finding is one metric of one event that deviates the same way in one or more
-// runs: what a reader wants to be told once.
+// finding is one metric of one event that deviates in the same direction in one or more runs: it is
+// reported once.
 type finding struct {
 	cell
 	Metric    metric.Metric
 	Direction gate.Direction
-	// AfterEffectOf names the event that this is only the after-effect of.
+	// AfterEffectOf names the event of which this is only an after-effect.
 	AfterEffectOf string
 	Hits          []hit     // the runs that deviate, in the verdict's order
-	Compared      int       // runs in which the cell was compared at all
-	AfterEffects  []finding // what this one leaves behind
+	Compared      int       // number of runs in which the cell was compared
+	AfterEffects  []finding // the after-effects of this finding
 	scenarios     bool      // the verdict is on several scenarios, so that a place needs both names
-	rank          int       // best place among a run's deviations; 0 is the gravest
+	rank          int       // best rank among a run's deviations; 0 is the gravest
 }
 
-// cell is what findings are told apart by, beside their direction.
+// cell identifies a finding, together with its direction.
 type cell struct{ Scenario, Event, MetricName string }
 
 // hit is the comparison of one run.
@@ -34,21 +34,20 @@ type hit struct {
 	Comparison gate.Comparison
 }
 
-// findings groups the deviations of all runs by event, metric and direction, those that
-// break a limit apart from others.
-// Causes come before their after-effects, which are folded into them; worse
-// before suspect before better; what hits more runs first.
+// findings groups the deviations of all runs by event, metric and direction, separately for those
+// that break a limit. Causes come before their after-effects, which are nested in them; worse
+// before suspect before better; then by the number of runs.
 func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
 	return grouped(v, catalogue, func(r gate.RunVerdict) []gate.Comparison { return r.Deviations })
 }
 
-// grouped are those comparisons of each run, grouped so.
+// grouped groups the given comparisons of each run in that way.
 func grouped(v gate.Verdict, catalogue *metric.Catalogue, of func(gate.RunVerdict) []gate.Comparison) []finding {
 	type key struct {
 		cell
 		direction gate.Direction
 		after     string
-		limit     bool // broken: the others' numbers are within it, or it is not theirs
+		limit     bool // breaks a limit: the others' numbers are within it, or have another
 	}
 	compared := comparedRuns(v)
 	scenarios := severalScenarios(v)
@@ -78,7 +77,7 @@ func grouped(v gate.Verdict, catalogue *metric.Catalogue, of func(gate.RunVerdic
 	return foldAfterEffects(out)
 }
 
-// severalScenarios reports whether the runs are of more than one.
+// severalScenarios reports whether the runs are of more than one scenario.
 func severalScenarios(v gate.Verdict) bool {
 	return slices.ContainsFunc(v.Runs, func(r gate.RunVerdict) bool { return r.Scenario != v.Runs[0].Scenario })
 }
@@ -111,7 +110,7 @@ func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
 	)
 }
 
-// broken is how many limits of the policy the finding breaks: 1 or 0.
+// broken returns how many limits of the policy the finding breaks: 1 or 0.
 func (f finding) broken() int {
 	if len(f.Hits) > 0 && f.beyondLimit() {
 		return 1
@@ -119,8 +118,8 @@ func (f finding) broken() int {
 	return 0
 }
 
-// foldAfterEffects moves each after-effect under its cause; one whose cause is
-// not among the findings stays where it is.
+// foldAfterEffects moves each after-effect under its cause; one whose cause is not among the
+// findings stays where it is.
 func foldAfterEffects(all []finding) []finding {
 	type place struct {
 		scenario, event string
@@ -160,8 +159,8 @@ func with(all []finding, d gate.Direction) []finding {
 	return out
 }
 
-// firsts tells, of findings as flat lists them, which are the first of their place
-// and direction: one row an event says enough at first sight.
+// firsts reports, for findings as returned by flat, which are the first of their place and
+// direction: one row per event is enough at first.
 func firsts(fs []finding) []bool {
 	type place struct {
 		scenario, event, after string
@@ -177,7 +176,7 @@ func firsts(fs []finding) []bool {
 	return out
 }
 
-// short are the first findings of each place and direction, and rest the others.
+// short splits findings into the first of each place and direction, and the rest.
 func short(fs []finding) (first, rest []finding) {
 	is := firsts(fs)
 	for i, f := range fs {
@@ -190,7 +189,7 @@ func short(fs []finding) (first, rest []finding) {
 	return first, rest
 }
 
-// flat lists findings each followed by its after-effects.
+// flat returns the findings, each followed by its after-effects.
 func flat(all []finding) []finding {
 	var out []finding
 	for _, f := range all {
@@ -199,9 +198,9 @@ func flat(all []finding) []finding {
 	return out
 }
 
-// middle is the comparison of the run with the middle change, of two the milder:
-// one run's numbers, so that they agree with each other. Its P is the largest of
-// all runs. Where both builds were measured in turns, the numbers are those of the turns.
+// middle returns the comparison of the run with the median change, of two the smaller one: the
+// numbers of one run, so that they agree with each other. Its P is the largest of all runs. Where
+// both builds were measured in turns, the numbers are those of the rounds.
 func (f finding) middle() gate.Comparison {
 	byChange := make([]gate.Comparison, len(f.Hits))
 	for i, h := range f.Hits {
@@ -219,8 +218,7 @@ func (f finding) middle() gate.Comparison {
 	return middle
 }
 
-// numbers are what the history leads one to expect, "–" where there is none, and what the
-// run shows.
+// numbers returns the expected value, "–" where there is none, and the run's value.
 func numbers(m metric.Metric, c gate.Comparison) (expected, value string) {
 	if c.N == 0 {
 		return "–", wording.Value(m, c.Value)
@@ -229,5 +227,5 @@ func numbers(m metric.Metric, c gate.Comparison) (expected, value string) {
 	return expected, value
 }
 
-// hasInterval reports whether the change's interval was worked out.
+// hasInterval reports whether the change has an interval.
 func hasInterval(c gate.Comparison) bool { return c.Low != nil && c.High != nil }

@@ -29,7 +29,7 @@ func TestFindingsGroupRunsAndFoldAfterEffects(t *testing.T) {
 }
 
 // An after-effect whose cause is not flagged is still shown.
-func TestFindingsKeepAnAfterEffectWithoutItsCause(t *testing.T) {
+func TestFindingsKeepAfterEffectWithoutCause(t *testing.T) {
 	c := compared("E3", "frames.count", 100, 10, 50, gate.ToRegression)
 	c.AfterEffectOf = "E2"
 	v := gate.Verdict{Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}
@@ -38,7 +38,7 @@ func TestFindingsKeepAnAfterEffectWithoutItsCause(t *testing.T) {
 	}
 }
 
-func TestFindingsNameTheScenarioWhereThereAreSeveral(t *testing.T) {
+func TestFindingsNameScenarios(t *testing.T) {
 	a := runVerdict("A", gate.Regression, nil, compared("E1", "frames.count", 100, 10, 50, gate.ToRegression))
 	b := runVerdict("B", gate.Regression, nil, compared("", "frames.count", 100, 10, 60, gate.ToRegression))
 	b.Scenario = "scroll"
@@ -69,7 +69,7 @@ func TestMiddleIsOneRun(t *testing.T) {
 	}
 }
 
-func TestShortKeepsOneRowAnEvent(t *testing.T) {
+func TestShortKeepsOneRowPerEvent(t *testing.T) {
 	place := func(event, metric string) finding {
 		return finding{cell: cell{Event: event, MetricName: metric}, Direction: gate.ToRegression}
 	}
@@ -79,7 +79,7 @@ func TestShortKeepsOneRowAnEvent(t *testing.T) {
 	}
 }
 
-func TestPatternsTellAContextOnce(t *testing.T) {
+func TestPatternsListContextsOnce(t *testing.T) {
 	sdk := map[string]string{"sdk": "5.0.0"}
 	rules := []gate.Rule{
 		{If: map[string]string{"model": "S4"}, Then: "Outlier+", Support: 0.1, Confidence: 0.9, Lift: 3, Count: 9},
@@ -100,7 +100,7 @@ func TestPatternsTellAContextOnce(t *testing.T) {
 	}
 }
 
-func TestHistoriesThatLookTheSameShareABox(t *testing.T) {
+func TestSimilarHistoriesShareABox(t *testing.T) {
 	near := compared("", "frames.count", 450, 16, 270, gate.ToRegression)
 	nearly := near
 	nearly.Q1, nearly.Lower = near.Q1+0.5, near.Lower+0.5
@@ -151,8 +151,8 @@ func TestContextsInWords(t *testing.T) {
 	}
 }
 
-// A regression that nothing explains says how it can be; what is no regression does not.
-func TestARegressionSaysHowToExplainIt(t *testing.T) {
+// A regression without an explanation shows how to get one; other verdicts don't.
+func TestRegressionHintToExplain(t *testing.T) {
 	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{{ID: "a", Verdict: gate.Regression}}}, Why: "nothing explains open-list yet: apkgate why pr"}
 	why := func() string {
 		for _, f := range Verdict(in).Facts {
@@ -171,8 +171,7 @@ func TestARegressionSaysHowToExplainIt(t *testing.T) {
 	}
 }
 
-// TestFindingsInOrder: of what hits as many runs the whole run stands first, then what is gravest
-// in any of them.
+// Among findings with as many runs the whole run comes first, then the gravest in any of them.
 func TestFindingsInOrder(t *testing.T) {
 	of := func(event, metric string) gate.Comparison {
 		return compared(event, metric, 100, 10, 200, gate.ToRegression)
@@ -197,22 +196,22 @@ func TestFindingsInOrder(t *testing.T) {
 	}
 }
 
-// TestMiddleTakesTheMostOfAll: how many runs would settle a suspicion, and of how many together p
-// is, are the largest of all runs.
-func TestMiddleTakesTheMostOfAll(t *testing.T) {
+// The number of runs that would settle a suspect, and the number of runs behind p, are the largest
+// of all runs.
+func TestMiddleUsesMaxima(t *testing.T) {
 	c := finding{Hits: []hit{{nil, gate.Comparison{Change: 0.1, Enough: 9, Together: 3}}, {nil, gate.Comparison{Change: 0.2, Enough: 6}}, {nil, gate.Comparison{Change: 0.3, Enough: 8, Together: 2}}}}.middle()
 	if c.Change != 0.2 || c.Enough != 9 || c.Together != 3 {
 		t.Errorf("%+v, want the change of 0.2 with 9 runs enough, and 3 together", c)
 	}
 }
 
-// TestIntervalsInWords: an interval that has one end only, as a file may, is none.
+// An interval with only one end, as a file may have, is not shown.
 func TestIntervalsInWords(t *testing.T) {
 	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
 	both := gate.Comparison{Low: new(0.1), High: new(0.2)}
 	rounds := func(low, high *float64) gate.Comparison {
 		c := both
-		c.Expected, c.Rounds = -8, &gate.RoundsOf{Rounds: 8, Base: -8, ShiftLow: low, ShiftHigh: high}
+		c.Expected, c.Rounds = -8, &gate.RoundsComparison{Rounds: 8, Base: -8, ShiftLow: low, ShiftHigh: high}
 		return c
 	}
 	for _, c := range []struct {
@@ -233,7 +232,7 @@ func TestIntervalsInWords(t *testing.T) {
 	}
 }
 
-// TestEvidenceWithoutALevel: where the confidence of intervals is not known none is told.
+// Where the confidence of intervals is unknown it is not shown.
 func TestEvidenceWithoutALevel(t *testing.T) {
 	f := finding{Direction: gate.ToRegression, Hits: []hit{{nil, gate.Comparison{Low: new(0.1), High: new(0.2), P: 1}}}}
 	for level, want := range map[float64]string{0: "interval +10…+20 %", 0.95: "95 % interval +10…+20 %", 1: "interval +10…+20 %"} {
@@ -243,7 +242,7 @@ func TestEvidenceWithoutALevel(t *testing.T) {
 	}
 }
 
-// TestHappeningOfCounts: what is counted is more or fewer, and not higher or lower.
+// Counts are more or fewer, not higher or lower.
 func TestHappeningOfCounts(t *testing.T) {
 	for name, want := range map[string]string{
 		"frames.janky": "open-message has 50 % more janky frames", "anr.count": "open-message has 50 % more ANRs",
@@ -257,7 +256,7 @@ func TestHappeningOfCounts(t *testing.T) {
 	}
 }
 
-// TestDevicesInWords: a device is named by what is known of it, a run of which nothing is by its ID.
+// A device is named by what is known of it, a run without properties by its ID.
 func TestDevicesInWords(t *testing.T) {
 	for want, context := range map[string]map[string]string{
 		"LG Nexus 5 (Android 5.0)": {"manufacturer": "LG", "model": "Nexus 5", "sdk": "5.0"},

@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The fixtures are made by hand and by simple arithmetic; nothing in them was
-// measured. They follow the paper's lab: 40 accepted runs, five upgraded devices.
+// The fixtures are made by hand and by simple arithmetic; nothing in them was measured. They follow
+// the paper's lab: 40 accepted runs, five upgraded devices.
 
-// phone is a context of the upgraded lab.
+// phone returns a context of the upgraded lab.
 func phone(maker, model, sdk, api string) map[string]string {
 	return map[string]string{"manufacturer": maker, "model": model, "sdk": sdk, "api": api, "cpu": "x86", "network": "wifi"}
 }
@@ -28,7 +28,7 @@ var upgraded = []map[string]string{
 	phone("Google", "Nexus 5X", "6.0.0", "23"),
 }
 
-// sample is n values spread evenly around centre, ±spread.
+// sample returns n values spread evenly around centre, ±spread.
 func sample(centre, spread float64, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -37,8 +37,8 @@ func sample(centre, spread float64, n int) []float64 {
 	return out
 }
 
-// compared is one comparison against an even sample: quartiles half way to the
-// ends, fences one and a half times their distance beyond.
+// compared returns one comparison with an even sample: quartiles half-way to the ends, fences one
+// and a half times their distance beyond.
 func compared(event, name string, centre, spread, value float64, d gate.Direction) gate.Comparison {
 	c := gate.Comparison{
 		Event: event, Metric: name, Direction: d, Value: value, Expected: centre,
@@ -71,8 +71,8 @@ func runVerdict(id string, outcome gate.Outcome, context map[string]string, cs .
 	return r
 }
 
-// regression is a worse build on five upgraded devices: fewer frames in all of
-// them, most after E2, with an after-effect on E3; slow frames in two.
+// regression is a worse build on five upgraded devices: fewer frames on all of them, most after E2,
+// with an after-effect on E3; slow frames on two.
 func regression() Input {
 	v := gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: "default", Level: 0.95}
 	in := Input{Notes: []string{"The devices are simulated."}}
@@ -113,7 +113,7 @@ func regression() Input {
 	return in
 }
 
-// framesRun is a run of four buckets with frames that are slow after E2.
+// framesRun returns a run of four buckets with frames that are slow after E2.
 func framesRun(id string, context map[string]string, frames int) run.Run {
 	it := run.Iteration{Events: []run.Bucket{{Name: run.Start}, {Name: "E1"}, {Name: "E2"}, {Name: "E3"}}}
 	for i := range frames {
@@ -174,7 +174,7 @@ func invalid() Input {
 	return Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Invalid, Runs: []gate.RunVerdict{r}}}
 }
 
-// hostile puts hostile names everywhere a name can stand.
+// hostile has hostile names in every place for a name.
 func hostile() Input {
 	at := func(i int) string { return reporttest.Hostile[i%len(reporttest.Hostile)] }
 	v := gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: at(0)}
@@ -204,7 +204,7 @@ func hostile() Input {
 	return in
 }
 
-// huge is runs × events comparisons, each tenth of them worse.
+// huge has runs × events comparisons, every tenth of them worse.
 func huge(runs, events int) Input {
 	v := gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: "default"}
 	in := Input{}

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// OutcomeWord is an outcome as a word that begins a sentence.
+// OutcomeWord returns an outcome as a word that begins a sentence.
 func OutcomeWord(o gate.Outcome) string {
 	switch o {
 	case gate.Pass:
@@ -28,30 +28,30 @@ func OutcomeWord(o gate.Outcome) string {
 	return wording.Name(string(o))
 }
 
-// story is a verdict in words, the same for every renderer. Its text is plain:
-// safe to show on one line, not yet escaped for any language.
+// story is a verdict in words, the same for every renderer. Its text is plain: safe to show on one
+// line, not yet escaped for any language.
 type story struct {
 	Outcome  gate.Outcome
-	Rest     gate.Outcome    // what the runs that are here came to; the outcome where all are
+	Rest     gate.Outcome    // the outcome of the runs that are present, where some are missing
 	Word     string          // "Regression"
 	Lead     string          // the answer: what, where, in how many runs
-	Sure     string          // how sure it is, "" where there is nothing to say
+	Sure     string          // how sure it is, "" where there is nothing to report
 	Counts   string          // "5 runs: 3 worse, 2 as expected"
-	Title    string          // the scenario and the app, or what the caller set
+	Title    string          // the scenario and the app, or the caller's title
 	Facts    []document.Fact // which event, which contexts, what would settle it
 	Findings []finding
 	Rules    []pattern
 	Why      explained
 }
 
-// rulesID names the section on rules, of which a fact tells the first.
+// rulesID names the section on rules, the first of which is a fact.
 const rulesID = "rules"
 
-func tell(in Input) story {
+func newStory(in Input) story {
 	v := in.Verdict
 	s := story{
 		Outcome:  v.Verdict,
-		Rest:     v.OfRuns(),
+		Rest:     v.OutcomeOfRuns(),
 		Word:     OutcomeWord(v.Verdict),
 		Counts:   runCounts(v),
 		Title:    title(in),
@@ -67,7 +67,7 @@ func tell(in Input) story {
 	return s
 }
 
-// title is what the caller set, or the scenarios and the apps of the runs.
+// title returns the caller's title, or the scenarios and the apps of the runs.
 func title(in Input) string {
 	if in.Title != "" {
 		return wording.Name(in.Title)
@@ -85,7 +85,7 @@ func title(in Input) string {
 	return strings.TrimPrefix(strings.TrimSuffix(prose.Few(scenarios, 3)+" · "+prose.Few(apps, 3), " · "), " · ")
 }
 
-// restWord says what the runs came to that are here, where others are not.
+// restWord returns the outcome of the runs that are present, where others are missing.
 func restWord(o gate.Outcome) string {
 	switch o {
 	case gate.Pass:
@@ -96,7 +96,7 @@ func restWord(o gate.Outcome) string {
 	return "is " + string(o)
 }
 
-// headline is of the runs that are here.
+// headline covers the runs that are present.
 func (s story) headline(in Input) (lead, sure string) {
 	switch s.Rest {
 	case gate.Regression:
@@ -120,7 +120,7 @@ func (s story) headline(in Input) (lead, sure string) {
 	return "no reason is recorded", ""
 }
 
-// lead is a finding in one clause: what, where, in how many runs.
+// lead returns a finding in one clause: what, where, in how many runs.
 func (f finding) lead() string {
 	text := f.happening()
 	if c := f.contexts(); c != "" {
@@ -133,7 +133,7 @@ func (f finding) lead() string {
 	return text + " (" + f.share() + ")"
 }
 
-// sentence is a finding in full, with how sure it is.
+// sentence returns a finding in full, with how sure it is.
 func (f finding) sentence(in Input) string {
 	if e := f.evidence(in); e != "" {
 		return f.lead() + "; " + e
@@ -161,12 +161,12 @@ func passHeadline(v gate.Verdict) string {
 	return text
 }
 
-// isCompared reports whether anything stands beside the number: accepted runs, or the base build
+// isCompared reports whether the number is compared with anything: accepted runs, or the base build
 // in rounds.
 func isCompared(c gate.Comparison) bool { return c.N > 0 || c.Rounds != nil && c.Rounds.Rounds > 0 }
 
-// reasons are the distinct reasons of the runs with that outcome, each with the
-// number of runs that share it.
+// reasons returns the distinct reasons of the runs with that outcome, each with the number of runs
+// that share it.
 func reasons(v gate.Verdict, o gate.Outcome) []string {
 	return distinct(v, o, func(r gate.RunVerdict) string { return r.Reason })
 }
@@ -193,12 +193,12 @@ func distinct(v gate.Verdict, o gate.Outcome, of func(gate.RunVerdict) string) [
 	return out
 }
 
-// inTurn writes a few sentences after each other.
+// inTurn concatenates a few sentences.
 func inTurn(sentences []string) string {
 	return strings.Join(sentences[:min(len(sentences), 3)], "; ")
 }
 
-// runCounts is "5 runs: 3 worse, 1 as expected, 1 invalid".
+// runCounts returns "5 runs: 3 worse, 1 as expected, 1 invalid".
 func runCounts(v gate.Verdict) string {
 	if len(v.Runs) == 0 {
 		return "no runs"

@@ -50,10 +50,10 @@ func TestHTMLRegression(t *testing.T) {
 	}
 }
 
-// outside is what would make a browser ask somebody for something.
+// outside matches anything that would make a browser send a request.
 var outside = regexp.MustCompile(`(?i)(\ssrc=|\shref=|srcset=|url\(|@import|<link|<script|<iframe|<object|<embed|<base|<form|\son[a-z]+=)`)
 
-// A reason that makes the heading begins as a heading does.
+// A reason in the heading begins with a capital letter.
 func TestHTMLHeadingOfAReason(t *testing.T) {
 	in := invalid()
 	in.Verdict.Runs[0].Reason = "there is no accepted run to compare with"
@@ -80,8 +80,8 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	}
 }
 
-// A hostile name may not add an element: the page of hostile names has the tags
-// of the template and of the pictures, and no others.
+// A hostile name can't add an element: the page of hostile names has the tags of the template and
+// of the figures, and no others.
 func TestHTMLKeepsHostileNamesAsText(t *testing.T) {
 	page := htmlOf(t, hostile())
 	for _, tag := range []string{"<script", "<img", "<a ", "<iframe", "onerror=\""} {
@@ -139,8 +139,7 @@ func wellFormed(s string) error {
 	}
 }
 
-// Of each run 60 comparisons are shown at most, so that 100 events make the page as long as any
-// number of them.
+// At most 60 comparisons are shown of each run, so that the page does not grow beyond 100 events.
 func TestHTMLStaysSmall(t *testing.T) {
 	in := huge(1000, 100)
 	page := htmlOf(t, in)
@@ -154,9 +153,9 @@ func TestHTMLStaysSmall(t *testing.T) {
 	}
 }
 
-// A verdict that was saved comes without a catalogue: the usual one is made once, and not for
-// each of its numbers.
-func TestTheUsualCatalogueIsMadeOnce(t *testing.T) {
+// A saved verdict has no catalogue: the built-in one is created once, and not for each of its
+// numbers.
+func TestCatalogueIsCreatedOnce(t *testing.T) {
 	without := huge(20, 30)
 	with := without
 	with.Catalogue = metric.Default()
@@ -166,8 +165,8 @@ func TestTheUsualCatalogueIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestHTMLInABrowser opens the page in a frame as wide as a phone, on a server
-// that counts what is asked of it.
+// TestHTMLInABrowser opens the page in a frame as wide as a phone, on a server that counts
+// requests.
 func TestHTMLInABrowser(t *testing.T) {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
@@ -188,9 +187,9 @@ func TestHTMLInABrowser(t *testing.T) {
 	}
 }
 
-// frames is a page that opens the report at four widths, the third the least at which a table
-// is one, unfolds everything and notes how wide it became, and how many statuses of one word
-// have more than one line in a table.
+// frames is a page that opens the report at four widths, the third being the narrowest with a table
+// layout, unfolds everything and reports its width, and how many one-word statuses take more than
+// one line in a table.
 const frames = `<!DOCTYPE html><body><script>
 const widths = [320, 390, 701, 1280], found = [];
 let open = widths.length, broken = 0;
@@ -243,8 +242,7 @@ var (
 	console  = regexp.MustCompile(`(?m)^.*CONSOLE.*$`)
 )
 
-// measure returns the widths in pixels that the page takes in the frames, and how many
-// words are broken.
+// measure returns the widths in pixels of the page in the frames, and the number of broken words.
 func (l *browserLab) measure(t *testing.T, browser string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -1,13 +1,12 @@
-// Package layout says what there is to say of an answer and lays it out as a document:
-// of a verdict on runs, of a comparison of two builds, of a refresh of the baseline.
+// Package layout lays out an answer as a document: a verdict on runs, a comparison of two builds, a
+// refresh of the baseline.
 //
-// It owns the sentences, what belongs in which table, and what stands open. It
-// takes a stand: the first line answers the question and says how sure the answer is,
-// the same thing is told once for all runs that show it, and the rest is there for
-// those who want it. It does not decide anything: the verdict, its directions and
-// its order come from package gate, the units of metrics from package metric, what
-// explains a finding from packages diagnose and report/causes. It escapes nothing and
-// knows no format: whatever it makes is plain text in a document.
+// It owns the sentences, the contents of each table, and what is unfolded. The first line answers
+// the question and says how sure the answer is; what several runs show is reported once; and the
+// rest is there for those who want it. It does not decide anything: the verdict, its directions and
+// its order come from package gate, the units of metrics from package metric, explanations from
+// packages diagnose and report/causes. It escapes nothing and knows no format: its documents
+// contain plain text.
 //
 // It has more files than other packages: each part of an answer has one.
 //
@@ -23,40 +22,38 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Input is what a report is made of. Only Verdict is required.
+// Input is the input of a report. Only Verdict is required.
 type Input struct {
 	Verdict gate.Verdict
-	// Runs are the runs that were checked, found by their ID. Their frames are
-	// drawn where they kept any.
+	// Runs are the checked runs, found by their ID. Their frames are drawn where they kept any.
 	Runs []run.Run
-	// Energy is where the energy of checked runs went beside like runs, found by
-	// the runs' IDs; empty where none was measured.
+	// Energy is where the energy of checked runs went compared with similar runs, found by the
+	// runs' IDs; empty where none was measured.
 	Energy []hotspots.Change
-	// Causes are what else explains the findings, of any kind. CausesTotal is how many
-	// there were, with those of energy, where some were left out when they were saved.
+	// Causes are the other causes of the findings, of any kind. CausesTotal counts them, including
+	// those of energy, where some were left out when they were saved.
 	Causes      []diagnose.Cause
 	CausesTotal int
-	// Kept says where the files are that were kept with the runs, by their digest. One
-	// without an entry is not here.
+	// Kept are the places of the files that were kept with the runs, by digest. A file without an
+	// entry is not here.
 	Kept map[string]KeptFile
-	// Catalogue gives units and titles; nil is the built-in one.
+	// Catalogue has the units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
-	// Title heads the report; "" is the scenario and the app.
+	// Title is the report's title; "" is the scenario and the app.
 	Title string
-	// Notes are said near the top, such as "The devices are simulated."
+	// Notes are shown near the top, such as "The devices are simulated."
 	Notes []string
-	// Why says how to explain what got worse and nothing explains; "" where there is nothing
-	// to say.
+	// Why says how to explain a worsening without a known cause; "" where there is no way.
 	Why  string
 	Meta Meta
 }
 
-// Meta is what was compared with what, where it is known.
+// Meta identifies what was compared with what, where known.
 type Meta struct {
 	Repository string // "owner/name"
-	BaseCommit string // the commit that the history stands for
+	BaseCommit string // the commit of the history
 	HeadCommit string // the commit that was checked
-	// Version is the apkgate that made the report: "apkgate 0.3.1".
+	// Version is the version of apkgate that made the report: "apkgate 0.3.1".
 	Version string
 }
 
@@ -67,7 +64,7 @@ func (in Input) catalogue() *metric.Catalogue {
 	return in.Catalogue
 }
 
-// OfVerdict is a saved verdict with what was saved of it.
+// OfVerdict returns the input for a saved verdict.
 func OfVerdict(v saved.Verdict) Input {
 	return Input{Verdict: v.Verdict, Energy: v.Energy, Causes: v.Causes, CausesTotal: v.CausesTotal}
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The energy fixtures are made by hand; nothing in them was measured. A
-// repetition of the base takes 12.4 J, one of the head 15.6 J; their battery
-// holds 60,000 J. The samples of the app's methods take 6 J and 9 J.
+// The energy fixtures are made by hand; nothing in them was measured. A repetition of the base
+// takes 12.4 J, one of the head 15.6 J; their battery has 60,000 J. The samples of the app's
+// methods take 6 J and 9 J.
 
-// ownCode is a method whose own code takes j joules, give or take.
+// ownCode returns a method whose own code takes j joules, ± give.
 func ownCode(name string, j, give float64) run.Method {
 	return run.Method{Name: name, File: "base.apk", Kind: "aot", Local: run.Cost{Samples: int(100 * j), EnergyJ: j, LowJ: j - give, HighJ: j + give}}
 }
 
-// withCalls adds what a method calls.
+// withCalls adds the joules that a method calls.
 func withCalls(m run.Method, j float64) run.Method {
 	m.NonLocal = run.Cost{Samples: int(100 * j), EnergyJ: j, LowJ: j, HighJ: j}
 	return m
@@ -61,8 +61,8 @@ func baseJoules() run.Run {
 	})
 }
 
-// calls is the tree of calls: of everything, of Inbox.open and decode below it,
-// of bind, of the collector's thread, of Legacy.strip and of Fresh.parse.
+// calls returns the tree of calls: of everything, of Inbox.open and decode below it, of bind, of
+// the collector's thread, of Legacy.strip and of Fresh.parse.
 func calls(all, open, decode, bind, gc, strip, parse float64) []run.Call {
 	out := []run.Call{{Parent: -1, Name: "com.android.internal.os.ZygoteInit.main", EnergyJ: all - gc}}
 	chain := []string{"com.android.internal.os.RuntimeInit.run", "java.lang.reflect.Method.invoke", "android.app.ActivityThread.main", "android.os.Looper.loop"}
@@ -86,9 +86,9 @@ func calls(all, open, decode, bind, gc, strip, parse float64) []run.Call {
 	return out
 }
 
-// headJoules takes 3.2 J more, 3 of it in methods: decode +2.1 J (+350 %, 70 % of
-// the change), the new Fresh.parse 0.6 J (20 %), the collector +0.5 J (not
-// needed to explain it), Legacy.strip −0.5 J (gone). bind's intervals overlap.
+// headJoules takes 3.2 J more, 3 of it in methods: decode +2.1 J (+350 %, 70 % of the change), the
+// new Fresh.parse 0.6 J (20 %), the collector +0.5 J (not needed to explain it), Legacy.strip −0.5
+// J (gone). bind's intervals overlap.
 func headJoules() run.Run {
 	return joulesRun("H1", 15.6, 9, run.Energy{
 		Components: []run.Component{{Name: "screen", EnergyJ: 8.1}, {Name: "cpu", EnergyJ: 7}, {Name: "wifi", EnergyJ: 0.5}},
@@ -106,8 +106,8 @@ func headJoules() run.Run {
 	})
 }
 
-// heldAwake is the paper's case study: the methods take what they took, and a
-// wakelock is held for 9 minutes and 58 seconds while the screen is off.
+// heldAwake is the paper's case study: the methods are unchanged, and a wakelock is held for 9
+// minutes and 58 seconds while the screen is off.
 func heldAwake() (base, head run.Run) {
 	base, head = baseJoules(), baseJoules()
 	head.ID = "H1"
@@ -116,7 +116,7 @@ func heldAwake() (base, head run.Run) {
 	return base, head
 }
 
-// hostileEnergy puts hostile names everywhere that energy has one.
+// hostileEnergy has hostile names in all places where energy has one.
 func hostileEnergy() []hotspots.Change {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List, head.Energy.Methods.List = nil, nil
@@ -137,7 +137,7 @@ func hostileEnergy() []hotspots.Change {
 	return []hotspots.Change{c}
 }
 
-// hugeEnergy is as many methods and calls as a record may hold.
+// hugeEnergy has as many methods and calls as a record may contain.
 func hugeEnergy() hotspots.Change {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List, head.Energy.Methods.List = nil, nil
@@ -174,7 +174,7 @@ func explain(head run.Run, base ...run.Run) hotspots.Change {
 	return c
 }
 
-// judged is a verdict on runs of which the energy deviates that way.
+// judged returns a verdict on runs whose energy deviates in that direction.
 func judged(d gate.Direction, changes ...hotspots.Change) Input {
 	outcome := gate.Pass
 	switch d {

@@ -35,14 +35,14 @@ func TestJSONRoundTrip(t *testing.T) {
 		}
 		want := in.Verdict
 		want.Format = "apkgate.verdict/1"
-		if diff := cmp.Diff(want, got.Verdict, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(gate.Comparison{}, "Known")); diff != "" {
+		if diff := cmp.Diff(want, got.Verdict, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(gate.Comparison{}, "Prior")); diff != "" {
 			t.Errorf("%s: what was read is not what was written:\n%s", name, diff)
 		}
 	}
 }
 
-// How many causes there were is known however often a report is saved and shown again.
-func TestTheNumberOfCausesOutlivesSaving(t *testing.T) {
+// The number of causes survives saving and showing a report again.
+func TestNumberOfCausesRoundTrip(t *testing.T) {
 	const all = diagnose.MaxCauses + 200
 	of := diagnose.Cause{Kind: "test.sun", Direction: gate.ToRegression, Metric: "frames.count", Sentence: diagnose.Say("the sun shines")}
 	in, builds := pass(), ComparisonInput{Verdict: abVerdict(2), Causes: slices.Repeat([]diagnose.Cause{of}, all)}
@@ -70,7 +70,7 @@ func TestTheNumberOfCausesOutlivesSaving(t *testing.T) {
 	}
 }
 
-func TestJSONRefusesWhatItCannotHold(t *testing.T) {
+func TestJSONRejectsInfinity(t *testing.T) {
 	in := pass()
 	in.Verdict.Runs[0].Comparisons[0].Upper = math.Inf(1)
 	if err := asJSON(&bytes.Buffer{}, Verdict(in)); err == nil {
@@ -78,7 +78,7 @@ func TestJSONRefusesWhatItCannotHold(t *testing.T) {
 	}
 }
 
-// curtailed is a change with the first few of each of its lists.
+// curtailed returns a change with the first few of each of its lists.
 func curtailed(c hotspots.Change) hotspots.Change {
 	methods := *c.Methods
 	methods.List, methods.Calls = methods.List[:2], methods.Calls[:2]
@@ -86,7 +86,7 @@ func curtailed(c hotspots.Change) hotspots.Change {
 	return c
 }
 
-// A fuzzer learns little from long texts, of which it tries but a few a second.
+// Long texts teach a fuzzer little, and it tries only a few a second.
 func FuzzRead(f *testing.F) {
 	hungry := hungrier()
 	for _, in := range []Input{
@@ -133,7 +133,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A verdict without runs, metrics or a known outcome is shown, not a panic.
+// A verdict without runs, metrics or a known outcome is shown without a panic.
 func TestNothingToShow(t *testing.T) {
 	for name, in := range map[string]Input{
 		"nothing":       {},
@@ -153,14 +153,14 @@ func TestNothingToShow(t *testing.T) {
 	}
 }
 
-// What report can show again, it shows as it was; what it can't, or what would lead
-// it astray, it refuses.
+// What report can show again, it shows unchanged; it rejects everything else, and anything
+// misleading.
 func TestReadSaved(t *testing.T) {
 	comparison, drift := abVerdict(2), saved.Refresh{
 		Verdict: gate.Regression, Accepted: []string{"a"}, Refused: []saved.Refusal{{ID: "b", Verdict: gate.Regression, Reason: "worse"}},
 		Drift: []drift.Line{{Scenario: "s", Metric: "frames.count", Direction: gate.ToRegression, Creep: &drift.Shift{Change: 0.1}}},
 	}
-	for i := range comparison.Scenarios[0].Comparisons { // of the fixture, one names no context that there is
+	for i := range comparison.Scenarios[0].Comparisons { // one of the fixture names a context that does not exist
 		c := &comparison.Scenarios[0].Comparisons[i]
 		c.Contexts = c.Contexts[:1]
 	}

@@ -14,14 +14,14 @@ import (
 
 // KeptFile is where a reader of the report finds a file that was kept with a run.
 type KeptFile struct {
-	At string // the path, as it is told
-	// Open is the command that shows it, of a trace the part that matters; "" for none.
-	// OpenAt is the one of a trace that takes another part behind it: --from-ms N --to-ms N.
+	At string // the path, as shown
+	// Open is the command that shows it, for a trace the relevant part; "" for none. OpenAt is the
+	// command for a trace to which another part can be appended: --from-ms N --to-ms N.
 	Open, OpenAt string
 	Links        document.Links
 }
 
-// maxKept bounds the kept files that are told of.
+// maxKept limits the kept files that are listed.
 const maxKept = 200
 
 // keptFile is a file and the run that kept it.
@@ -30,7 +30,7 @@ type keptFile struct {
 	of run.Run
 }
 
-// keptWith are the files of runs, first those that were kept since something went wrong.
+// keptWith returns the files of runs, first those that were kept because something went wrong.
 func keptWith(runs []run.Run) []keptFile {
 	var wrong, others []keptFile
 	for _, r := range runs {
@@ -69,7 +69,7 @@ func keptSection(in Input) document.Section {
 	return document.Section{ID: "kept", Title: document.Everywhere("Kept with the runs"), Body: l}
 }
 
-// runTitles name the runs of a verdict by their ids, where there are several.
+// runTitles names the runs of a verdict by their ids, where there are several.
 func runTitles(v gate.Verdict) map[string]string {
 	out := map[string]string{}
 	for _, r := range v.Runs {
@@ -80,8 +80,8 @@ func runTitles(v gate.Verdict) map[string]string {
 	return out
 }
 
-// keptText tells of a file: what of the run it shows, what it is, and where. Causes name
-// it by the first digits of its digest. title is the run's, "" where it is the only one.
+// keptText describes a file: what of the run it shows, what it is, and where. Causes refer to it by
+// the first digits of its digest. title is the run's, "" where it is the only one.
 func keptText(e keptFile, file KeptFile, title string) string {
 	var of []string
 	if title != "" {
@@ -105,7 +105,7 @@ func keptText(e keptFile, file KeptFile, title string) string {
 	return out + ", " + wording.Sentence(file.At)
 }
 
-// openAt is the command that opens a kept file where a cause shows in it, "" for none.
+// openAt returns the command that opens a kept file at the moment of a cause, "" for none.
 func openAt(files map[string]KeptFile) func(diagnose.Link) string {
 	return func(l diagnose.Link) string {
 		file := files[l.Digest]

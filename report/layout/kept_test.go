@@ -16,8 +16,8 @@ import (
 
 var digests = []string{strings.Repeat("0a1b2c3d", 8), strings.Repeat("9f8e7d6c", 8)}
 
-// withTraces is a verdict on one run that kept a trace, which is in the artifact, and a
-// dump that is nowhere.
+// withTraces is a verdict on one run that kept a trace, which is in the artifact, and a dump that
+// is missing.
 func withTraces() Input {
 	in := Input{
 		Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("r", gate.Regression, upgraded[0])}},
@@ -46,7 +46,7 @@ func renderings(t *testing.T, in Input) (text, markdown, html string) {
 	return a.String(), b.String(), c.String()
 }
 
-func TestReportsLeadToKeptFiles(t *testing.T) {
+func TestReportsLinkKeptFiles(t *testing.T) {
 	text, markdown, html := renderings(t, withTraces())
 	for name, c := range map[string]struct {
 		got  string
@@ -65,8 +65,8 @@ func TestReportsLeadToKeptFiles(t *testing.T) {
 	}
 }
 
-// Perfetto opens traces; a dump of threads has a command of its own, with what it shows.
-func TestADumpIsNotOpenedAsATrace(t *testing.T) {
+// Perfetto opens traces; a thread dump has a command of its own, with what it shows.
+func TestDumpIsNotOpenedAsTrace(t *testing.T) {
 	in := withTraces()
 	slices.Reverse(in.Runs[0].Evidence)
 	in.Runs[0].Evidence[0].Why = "the app did not respond"
@@ -77,9 +77,9 @@ func TestADumpIsNotOpenedAsATrace(t *testing.T) {
 	}
 }
 
-// What was kept since something went wrong stands first, also where every repetition's
-// trace is kept, and it is what the command opens; its run goes by the name of its device.
-func TestWhatWentWrongIsToldFirst(t *testing.T) {
+// Files that were kept because something went wrong come first, even where every repetition's trace
+// is kept, and the command opens the first of them; its run is named by its device.
+func TestAnomaliesComeFirst(t *testing.T) {
 	in := withTraces()
 	in.Verdict.Runs = []gate.RunVerdict{runVerdict("first", gate.Regression, upgraded[0]), runVerdict("r", gate.Regression, upgraded[1])}
 	calm := run.Evidence{Digest: digests[1], Kind: run.PerfettoTrace, Name: "calm.pftrace", Repetition: 1}
@@ -98,7 +98,7 @@ func TestWhatWentWrongIsToldFirst(t *testing.T) {
 	}
 }
 
-func TestRunsWithoutKeptFilesSayNothing(t *testing.T) {
+func TestRunsWithoutKeptFiles(t *testing.T) {
 	in := withTraces()
 	in.Runs[0].Evidence = nil
 	text, markdown, html := renderings(t, in)
@@ -109,11 +109,10 @@ func TestRunsWithoutKeptFilesSayNothing(t *testing.T) {
 	}
 }
 
-// linked is a link of Markdown that runs something.
+// linked matches a link of Markdown that runs something.
 var linked = regexp.MustCompile(`(^|[^\\])\]\(javascript`)
 
-// What the app and its test chose to call things stays text, and a link leads nowhere
-// but to a file or an address.
+// Names from the app and its test stay text, and a link leads only to a file or an address.
 func TestHostileKeptFiles(t *testing.T) {
 	for _, name := range reporttest.Hostile {
 		in := withTraces()
@@ -149,8 +148,8 @@ func TestManyKeptFilesAreCounted(t *testing.T) {
 	}
 }
 
-// A cause leads to the moment that shows it, with a command that can be pasted.
-func TestACauseLeadsToItsMoment(t *testing.T) {
+// A cause links to the moment that shows it, with a command that can be pasted.
+func TestCauseLinksToItsMoment(t *testing.T) {
 	const inspect = "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open"
 	for _, c := range []struct {
 		name string
@@ -176,8 +175,8 @@ func TestACauseLeadsToItsMoment(t *testing.T) {
 	}
 }
 
-// TestKeptFilesInWords: what of the run a file shows comes first, then what it is with the first
-// twelve digits of its digest, and where it is.
+// The description has first what of the run a file shows, then what it is with the first twelve
+// digits of its digest, and where it is.
 func TestKeptFilesInWords(t *testing.T) {
 	trace := run.Evidence{Digest: digests[0], Kind: run.PerfettoTrace, Bytes: 1_500_000}
 	all := trace

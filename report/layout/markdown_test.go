@@ -61,7 +61,7 @@ func TestMarkdownOtherOutcomes(t *testing.T) {
 	}
 }
 
-func TestMarkdownKeepsToItsLimit(t *testing.T) {
+func TestMarkdownRespectsItsLimit(t *testing.T) {
 	for name, in := range map[string]Input{"regression": regression(), "huge": huge(1000, 30), "hostile": hostile()} {
 		d := Verdict(in)
 		for _, limit := range []int{512, 600, 1000, 2000, 3000, 5000, 20_000, 65_536} {
@@ -95,8 +95,8 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 	}
 }
 
-// gfm renders Markdown as GitHub does: its tables, its strike-through, the addresses
-// that it links by themselves, and HTML left as it stands.
+// gfm renders Markdown as GitHub does: with tables, strike-through, automatic links, and HTML
+// unchanged.
 var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
 
 func TestMarkdownRendersHostileNamesAsText(t *testing.T) {

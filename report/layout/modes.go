@@ -11,14 +11,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// maxModeRows bounds what is told of compilation modes.
+// maxModeRows limits the rows on compilation modes.
 const maxModeRows = 60
 
-// modeMetrics are those by which compilation modes are told apart, as far as there are any.
+// modeMetrics are the metrics by which compilation modes are compared, where present.
 var modeMetrics = []string{"startup.ttid_ms", "startup.ttfd_ms", "frames.duration_ms.p90", "frames.overrun_ms.p90"}
 
-// modesSection sets the benchmarks side by side that differ in their compilation mode alone:
-// what ahead-of-time compilation brings, and a baseline profile of it.
+// modesSection compares the benchmarks that differ in their compilation mode only: the gain from
+// ahead-of-time compilation, and from a baseline profile.
 func modesSection(in Input) document.Section {
 	t := rowsTable([]string{"Change"}, "What", "Mode", "Median", "Change")
 	t.Noun = document.Noun{One: "mode", Many: "modes"}
@@ -43,7 +43,7 @@ func modesSection(in Input) document.Section {
 	}
 }
 
-// addModes adds the rows of one benchmark: of each metric that several modes have.
+// addModes adds the rows of one benchmark: one for each metric that several modes have.
 func (in Input) addModes(t *document.Table, v gate.RunVerdict, medians run.Cells, g modes) {
 	for _, name := range modeMetrics {
 		m, _ := in.catalogue().Lookup(name)
@@ -73,8 +73,8 @@ func (in Input) addModes(t *document.Table, v gate.RunVerdict, medians run.Cells
 	}
 }
 
-// modes are the events of a run that are one benchmark in several compilation modes, that
-// without compilation first.
+// modes are the events of a run that are one benchmark in several compilation modes, without
+// compilation first.
 type modes struct {
 	benchmark string
 	of        []mode
@@ -111,11 +111,11 @@ func uncompiled(mode string) int {
 	return 0
 }
 
-// compilationKey is the name of a parameter that is a compilation mode. What stands for it
-// is the test's own: androidx's samples have "startup={0},compilation={1}".
+// compilationKey matches the name of a parameter that is a compilation mode. The name is chosen by
+// the test: androidx's samples have "startup={0},compilation={1}".
 var compilationKey = regexp.MustCompile(`^(?i:compilation|compile)[A-Za-z_]*=`)
 
-// modeIn takes the compilation mode out of the name of a parameterised benchmark:
+// modeIn separates the compilation mode from the name of a parameterised benchmark:
 // "startup[startup=COLD,compilation=None]" is startup[startup=COLD] in the mode None.
 func modeIn(event string) (benchmark, mode string, ok bool) {
 	name, in, ok := strings.Cut(event, "[")
@@ -136,8 +136,8 @@ func modeIn(event string) (benchmark, mode string, ok bool) {
 	return name, mode, mode != ""
 }
 
-// parameters are those between commas outside of brackets:
-// Partial(baselineProfile=Require,iterations=0) is a part of one.
+// parameters splits at commas outside of brackets: Partial(baselineProfile=Require,iterations=0) is
+// part of one parameter.
 func parameters(text string) (out []string) {
 	depth, from := 0, 0
 	for i, r := range text {

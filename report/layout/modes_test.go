@@ -11,10 +11,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// One benchmark in three compilation modes, by the names that androidx's own samples give
-// them: each beside the one without compilation, whatever the order in the file. Another
-// start mode is another benchmark.
-func TestCompilationModesStandSideBySide(t *testing.T) {
+// One benchmark in three compilation modes, by the names of androidx's own samples: each is
+// compared with the one without compilation, whatever the order in the file. Another start mode is
+// another benchmark.
+func TestCompilationModesAreCompared(t *testing.T) {
 	t.Parallel()
 	r := run.Run{ID: "R"}
 	for i := range 3 {
@@ -42,9 +42,8 @@ func TestCompilationModesStandSideBySide(t *testing.T) {
 	}
 }
 
-// TestCompilationModesOfNames: what stands for no compilation comes first, by either name of it;
-// a name that is cut off has no parameters, a mode that alone has a metric nothing beside it, and
-// of several runs each row names its own.
+// No compilation comes first, by either name of it; a truncated name has no parameters, a mode that
+// is the only one with a metric is not compared, and with several runs each row names its own.
 func TestCompilationModesOfNames(t *testing.T) {
 	t.Parallel()
 	bucket := func(name string, metrics map[string]float64) run.Bucket {

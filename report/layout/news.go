@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What the paper counts of an app that does not respond (slow and frozen frames, ANRs, and a
-// system that does not respond), as metrics. Slow frames are told by the ratio of the others.
+// The paper's counts of an app that does not respond (slow and frozen frames, ANRs, and a system
+// that does not respond), as metrics. Slow frames are derived from the ratio of the others.
 const (
 	smoothRatio  = "frames.smooth_ratio"
 	slowFrames   = "frames.slow"
@@ -21,8 +21,8 @@ const (
 )
 
 // news names rare events that neither accepted runs nor the base build had, whatever the rest of
-// the verdict is, and in how many repetitions they happened; "" where there are none. What the
-// headline's finding says already is left out.
+// the verdict is, and in how many repetitions they occurred; "" where there are none. The
+// headline's finding is left out.
 func news(in Input, told *finding) string {
 	var parts []string
 	for i := range in.Verdict.Runs {
@@ -41,8 +41,8 @@ func news(in Input, told *finding) string {
 	return "; new: " + prose.Few(parts, 3)
 }
 
-// newIn are the metrics of what is new in a run as a whole. Nobody compares how often the system
-// did not respond unless it is asked for: it is new wherever it happens.
+// newIn returns the metrics of what is new in a run as a whole. SNRs are not compared by default:
+// they are new whenever they occur.
 func newIn(in Input, r *gate.RunVerdict) []string {
 	var out []string
 	compared := false
@@ -63,7 +63,7 @@ func newIn(in Input, r *gate.RunVerdict) []string {
 	return out
 }
 
-// isNew reports whether a rare event is there that was not there before.
+// isNew reports whether a rare event occurs that never occurred before.
 func isNew(c gate.Comparison) bool {
 	if x := c.Rounds; x != nil && x.Rounds > 0 {
 		return x.Base == 0 && x.Head > 0
@@ -71,8 +71,8 @@ func isNew(c gate.Comparison) bool {
 	return c.N > 0 && c.Expected == 0 && c.Value > 0
 }
 
-// isFirstSlow reports whether not all frames are smooth any more, where all were in accepted runs
-// and in the base build.
+// isFirstSlow reports whether some frames are slow, where all were smooth in accepted runs and in
+// the base build.
 func isFirstSlow(c gate.Comparison) bool {
 	if x := c.Rounds; x != nil && x.Rounds > 0 {
 		return x.Base == 1 && x.Head < 1
@@ -80,7 +80,7 @@ func isFirstSlow(c gate.Comparison) bool {
 	return c.N > 0 && c.Expected == 1 && c.Lower == 1 && c.Value < 1
 }
 
-// happened is what is new in a run: "frozen frames in scroll (10 of 10 repetitions)".
+// happened describes what is new in a run: "frozen frames in scroll (10 of 10 repetitions)".
 func happened(in Input, r *gate.RunVerdict, metric string) string {
 	m, _ := in.catalogue().Lookup(metric)
 	text := wording.Name(m.Title) + " in " + wording.Name(r.Scenario)
@@ -90,7 +90,7 @@ func happened(in Input, r *gate.RunVerdict, metric string) string {
 	return text
 }
 
-// repetitionsWith counts the repetitions of a run in which the metric is more than 0, and all.
+// repetitionsWith counts the repetitions of a run in which the metric is above 0, and all.
 func repetitionsWith(in Input, id, metric string) (n, all int) {
 	i := slices.IndexFunc(in.Runs, func(r run.Run) bool { return r.ID == id })
 	if i < 0 {
@@ -104,8 +104,8 @@ func repetitionsWith(in Input, id, metric string) (n, all int) {
 	return n, len(in.Runs[i].Iterations)
 }
 
-// takenByFreeze says which frames are not there because others froze, or the app did not respond:
-// fewer frames are a symptom then, told with the cause. It is "" where nothing is.
+// takenByFreeze says that frames are missing because others froze, or the app did not respond:
+// fewer frames are then a symptom, which is reported with the cause. It is "" otherwise.
 func takenByFreeze(in Input) string {
 	var parts []string
 	for i := range in.Verdict.Runs {

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// frozenRun is a verdict on a run of whose ten repetitions the first n have a frozen frame, where
-// the history has none, and whose comparisons are these besides.
+// frozenRun returns a verdict on a run of ten repetitions, of which the first n have a frozen
+// frame, where the history has none, with these other comparisons.
 func frozenRun(n int, outcome gate.Outcome, others ...gate.Comparison) Input {
 	frozen := gate.Comparison{Metric: "frames.frozen", Direction: gate.None, N: 40, Value: float64(n) / 10, P: 1}
 	r := runVerdict("U1", outcome, upgraded[0], append(others, frozen)...)
@@ -26,9 +26,8 @@ func frozenRun(n int, outcome gate.Outcome, others ...gate.Comparison) Input {
 	return Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: outcome, Level: 0.95, Runs: []gate.RunVerdict{r}}, Runs: []run.Run{measured}}
 }
 
-// TestFirstFrozenFramesAreNews: frozen frames that no accepted run had are in the headline, with
-// how many repetitions have one, whatever else the verdict is on, and not a second time where the
-// headline is on them.
+// Frozen frames that no accepted run had are in the headline, with the number of repetitions that
+// have one, whatever the verdict, and not a second time where the headline is about them.
 func TestFirstFrozenFramesAreNews(t *testing.T) {
 	const want = "; new: frozen frames in open-message (10 of 10 repetitions)"
 	for outcome, in := range map[gate.Outcome]Input{
@@ -37,7 +36,7 @@ func TestFirstFrozenFramesAreNews(t *testing.T) {
 		gate.Regression:   frozenRun(10, gate.Regression, compared("tap", "frames.duration_ms", 9, 1.5, 40, gate.ToRegression)),
 		gate.Improvement:  frozenRun(10, gate.Improvement, compared("tap", "frames.duration_ms", 9, 1.5, 5, gate.ToImprovement)),
 	} {
-		if s := tell(in); !strings.HasSuffix(s.Lead, want) {
+		if s := newStory(in); !strings.HasSuffix(s.Lead, want) {
 			t.Errorf("%s: the headline is %q, want it to end with %q", outcome, s.Lead, want)
 		}
 	}
@@ -45,50 +44,50 @@ func TestFirstFrozenFramesAreNews(t *testing.T) {
 	c := &itself.Verdict.Runs[0].Comparisons[0]
 	c.Direction = gate.ToRegression
 	itself.Verdict.Runs[0].Deviations = []gate.Comparison{*c}
-	if s := tell(itself); strings.Count(s.Lead, "frozen") != 1 {
+	if s := newStory(itself); strings.Count(s.Lead, "frozen") != 1 {
 		t.Errorf("a headline on frozen frames tells them twice: %q", s.Lead)
 	}
-	if s := tell(frozenRun(0, gate.Pass)); strings.Contains(s.Lead, "new") {
+	if s := newStory(frozenRun(0, gate.Pass)); strings.Contains(s.Lead, "new") {
 		t.Errorf("nothing is new: %q", s.Lead)
 	}
 	known := frozenRun(10, gate.Pass)
 	known.Verdict.Runs[0].Comparisons[0].Expected = 0.2
-	if s := tell(known); strings.Contains(s.Lead, "new") {
+	if s := newStory(known); strings.Contains(s.Lead, "new") {
 		t.Errorf("the history has frozen frames too: %q", s.Lead)
 	}
 }
 
-// TestFirstSlowFramesAreNews: where every frame of every accepted run was smooth, the first slow
-// ones are new; where the history wavers they are not.
+// Where every frame of every accepted run was smooth, the first slow ones are new; where the
+// history varies they are not.
 func TestFirstSlowFramesAreNews(t *testing.T) {
 	c := gate.Comparison{Metric: "frames.smooth_ratio", Direction: gate.None, N: 40, Expected: 1, Lower: 1, Value: 0.98, P: 1}
 	in := frozenRun(0, gate.Pass, c)
 	for i := range 4 {
 		in.Runs[0].Iterations[i].Metrics["frames.slow"] = 2
 	}
-	if s := tell(in); !strings.HasSuffix(s.Lead, "; new: slow frames in open-message (4 of 10 repetitions)") {
+	if s := newStory(in); !strings.HasSuffix(s.Lead, "; new: slow frames in open-message (4 of 10 repetitions)") {
 		t.Errorf("the headline is %q", s.Lead)
 	}
 	in.Verdict.Runs[0].Comparisons[0].Lower = 0.97
-	if s := tell(in); strings.Contains(s.Lead, "new") {
+	if s := newStory(in); strings.Contains(s.Lead, "new") {
 		t.Errorf("the history has slow frames too: %q", s.Lead)
 	}
 }
 
-// TestTheSystemThatDoesNotRespondIsNews, though nobody compares it unless asked to.
-func TestTheSystemThatDoesNotRespondIsNews(t *testing.T) {
+// An SNR is new, though it is not compared by default.
+func TestSNRIsNews(t *testing.T) {
 	in := frozenRun(0, gate.Pass)
 	in.Runs[0].Iterations[3].Metrics["snr.count"] = 1
-	if s := tell(in); !strings.HasSuffix(s.Lead, "; new: times that Android did not respond in open-message (1 of 10 repetitions)") {
+	if s := newStory(in); !strings.HasSuffix(s.Lead, "; new: times that Android did not respond in open-message (1 of 10 repetitions)") {
 		t.Errorf("the headline is %q", s.Lead)
 	}
 }
 
-// TestFramesTakenByAFreeze: fewer frames are a symptom where frames froze, and stand with the
-// causes; where nothing froze they are a doubt about the run and nothing more.
+// Fewer frames are a symptom where frames froze, and are listed with the causes; otherwise they are
+// a doubt about the run and nothing more.
 func TestFramesTakenByAFreeze(t *testing.T) {
 	fact := func(in Input) string {
-		for _, f := range tell(in).Facts {
+		for _, f := range newStory(in).Facts {
 			if f.Label == "Fewer frames" {
 				return f.Text
 			}
@@ -112,18 +111,18 @@ func TestFramesTakenByAFreeze(t *testing.T) {
 	}
 }
 
-// TestWhatIsNew: a rare event is new where neither accepted runs nor the base build of the rounds
-// had one, and slow frames where all of theirs were smooth. Rounds that were not measured say
-// nothing, and leave it to the history.
-func TestWhatIsNew(t *testing.T) {
-	rounds := func(n int, base, head float64) *gate.RoundsOf {
-		return &gate.RoundsOf{Rounds: n, Base: base, Head: head}
+// A rare event is new where neither accepted runs nor the base build of the rounds had one, and
+// slow frames where all of theirs were smooth. Rounds that were not measured leave the decision to
+// the history.
+func TestIsNew(t *testing.T) {
+	rounds := func(n int, base, head float64) *gate.RoundsComparison {
+		return &gate.RoundsComparison{Rounds: n, Base: base, Head: head}
 	}
 	rare := gate.Comparison{N: 40, Value: 0.1}
 	smooth := gate.Comparison{N: 40, Expected: 1, Lower: 1, Value: 0.98}
 	wavers, alone, all := smooth, smooth, smooth
 	wavers.Expected, alone.N, all.Value = 0.99, 0, 1
-	with := func(c gate.Comparison, x *gate.RoundsOf) gate.Comparison { c.Rounds = x; return c }
+	with := func(c gate.Comparison, x *gate.RoundsComparison) gate.Comparison { c.Rounds = x; return c }
 	for name, c := range map[string]struct{ got, want bool }{
 		"an event":                        {isNew(rare), true},
 		"an event that rounds have not":   {isNew(with(rare, rounds(8, 0, 0))), false},
@@ -143,21 +142,20 @@ func TestWhatIsNew(t *testing.T) {
 	}
 }
 
-// TestTheSystemThatDoesNotRespondIsNoNewsWhereItIsKnown: once it is compared it is new as other
-// rare events are.
-func TestTheSystemThatDoesNotRespondIsNoNewsWhereItIsKnown(t *testing.T) {
+// An SNR that is compared is new in the same way as other rare events.
+func TestComparedSNRIsNews(t *testing.T) {
 	for expected, news := range map[float64]bool{0: true, 0.5: false} {
 		in := frozenRun(0, gate.Pass, gate.Comparison{Metric: "snr.count", Direction: gate.None, N: 40, Expected: expected, Value: 0.1, P: 1})
 		in.Runs[0].Iterations[3].Metrics["snr.count"] = 1
-		if s := tell(in); strings.Contains(s.Lead, "new: ") != news {
+		if s := newStory(in); strings.Contains(s.Lead, "new: ") != news {
 			t.Errorf("where %g are expected: %q", expected, s.Lead)
 		}
 	}
 }
 
-// TestFramesTakenByWhatDoesNotRespond: while the app or the system does not respond no frame is
-// drawn; another event that is new says nothing of frames.
-func TestFramesTakenByWhatDoesNotRespond(t *testing.T) {
+// While the app or the system does not respond no frame is drawn; other new events don't explain
+// missing frames.
+func TestFramesTakenByANR(t *testing.T) {
 	leaks, err := metric.Default().With(metric.Metric{Name: "user.leaks", Title: "leaks", Direction: metric.LowerIsBetter, Mean: true})
 	if err != nil {
 		t.Fatal(err)

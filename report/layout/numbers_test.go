@@ -15,8 +15,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// shownNumber is a number as a reader reads it: its value, how far rounding may have moved it,
-// and its unit.
+// shownNumber is a number as a reader reads it: its value, its rounding error, and its unit.
 type shownNumber struct {
 	value, half float64
 	unit        string
@@ -42,8 +41,8 @@ func asRead(t *testing.T, text string) shownNumber {
 	return shownNumber{v, 0.5*math.Pow(10, -float64(len(decimals))) + 1e-9*math.Abs(v), parts[3]}
 }
 
-// follows reports whether the change that is shown follows from the two numbers that are shown,
-// as exactly as all three are.
+// follows reports whether the shown change follows from the two shown numbers, as precisely as all
+// three are.
 func follows(t *testing.T, value, expected, change string) bool {
 	t.Helper()
 	v, e := asRead(t, value), asRead(t, expected)
@@ -63,13 +62,13 @@ func follows(t *testing.T, value, expected, change string) bool {
 		return v.value == 0 && c.value == 0
 	}
 	if v.value == e.value && c.value != 0 {
-		return false // what is shown as equal does not differ
+		return false // numbers shown as equal must not differ
 	}
 	return math.Abs(100*(v.value/e.value-1)-c.value) <= c.half+max(0.05, math.Abs(c.value)/100)+2*c.half
 }
 
-// drawnComparisons are comparisons of every metric: values of all sizes, changes from far too small to matter
-// to manifold, against a history and in rounds whose builds drift apart.
+// drawnComparisons returns comparisons of every metric: values of all sizes, changes from
+// negligible to manifold, against a history and in rounds whose builds drift apart.
 func drawnComparisons(n int) map[string][]gate.Comparison {
 	rng := rand.New(rand.NewPCG(20, 1))
 	out := map[string][]gate.Comparison{}
@@ -106,8 +105,8 @@ func drawnComparison(rng *rand.Rand, m metric.Metric) gate.Comparison {
 	if rng.IntN(2) == 0 {
 		return c
 	}
-	drift := 1 + 0.2*(rng.Float64()-0.5) // of the phone from one round to the next, which pairs take out
-	x := &gate.RoundsOf{Rounds: 12, Base: from, Head: to * drift, Shift: to - from, P: 0.001}
+	drift := 1 + 0.2*(rng.Float64()-0.5) // of the phone from one round to the next, which cancels in pairs
+	x := &gate.RoundsComparison{Rounds: 12, Base: from, Head: to * drift, Shift: to - from, P: 0.001}
 	x.ShiftLow, x.ShiftHigh = new(x.Shift-0.01*math.Abs(from)), new(x.Shift+0.01*math.Abs(from))
 	x.ChangeLow, x.ChangeHigh = new(0.0), new(0.0)
 	if from != 0 && !m.Signed {
@@ -133,9 +132,8 @@ var (
 	described = regexp.MustCompile(`: (\S+(?: (?:ms|s|J|W|kB|%|MB|°C|mA|B|µJ|mW|mAh|kB/s|/s|Hz))?) where (?:the base build has )?(\S+(?: (?:ms|s|J|W|kB|%|MB|°C|mA|B|µJ|mW|mAh|kB/s|/s|Hz))?) (?:was expected|in 12 rounds) \(([^,)]+)`)
 )
 
-// TestChangesFollowFromTheNumbersShown: of every metric, each row, headline and sentence that has
-// a change has the two numbers that it follows from, whether they are of a history or the middle
-// of pairs.
+// For every metric, each row, headline and sentence with a change has the two numbers from which it
+// follows, whether they are of a history or the median of pairs.
 func TestChangesFollowFromTheNumbersShown(t *testing.T) {
 	seen := map[string]int{}
 	for name, all := range drawnComparisons(150) {
@@ -185,12 +183,12 @@ func agrees(t *testing.T, found []string, changed string) bool {
 	return found[2] == "%" && math.Abs(c.value) == amount.value && (c.value < 0) == (less && amount.value != 0)
 }
 
-// checkDescribed checks the sentence that a run's reason is made of.
+// checkDescribed checks the sentence in a run's reason.
 func checkDescribed(t *testing.T, m metric.Metric, c gate.Comparison, seen map[string]int) {
 	t.Helper()
 	text := gate.Describe(c, m, 0.99)
 	if c.Rounds == nil && c.Change == 0 && !m.Signed {
-		return // nothing to follow
+		return // no change to check
 	}
 	found := described.FindStringSubmatch(text)
 	if found == nil {
@@ -223,8 +221,8 @@ func checkCompared(t *testing.T, m metric.Metric, c gate.Comparison, seen map[st
 	}
 }
 
-// TestEqualTextsAreEqualNumbers: two values that differ are never shown as the same, as in "99.3 %
-// instead of 99.3 %", as long as a few more digits tell them apart.
+// Two values that differ are never shown as equal, as in "99.3 % instead of 99.3 %", if a few more
+// digits show the difference.
 func TestEqualTextsAreEqualNumbers(t *testing.T) {
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
 	c := gate.Comparison{Metric: smooth.Name, Direction: gate.ToRegression, Value: 0.9931, Expected: 0.9934, Change: 0.9931/0.9934 - 1, N: 40, P: 0.001}
@@ -237,12 +235,12 @@ func TestEqualTextsAreEqualNumbers(t *testing.T) {
 	}
 }
 
-// TestMiddleOfPairs: where a phone slows down over the rounds, the middle of the head's values lies
-// above that of the base's though the head is faster in each pair. The row says what the pairs say.
+// Where a phone slows down over the rounds, the median of the head's values lies above that of the
+// base's though the head is faster in each pair. The row shows the result of the pairs.
 func TestMiddleOfPairs(t *testing.T) {
 	cpu, _ := metric.Default().Lookup("cpu.time_ms")
 	c := gate.Comparison{Metric: cpu.Name, Direction: gate.None, Value: 2700, Expected: 2400, Change: 0.125, N: 40,
-		Rounds: &gate.RoundsOf{Rounds: 12, Base: 2570, Head: 2645, Shift: -12.85, Change: -0.005}}
+		Rounds: &gate.RoundsComparison{Rounds: 12, Base: 2570, Head: 2645, Shift: -12.85, Change: -0.005}}
 	cells := findingOf(cpu, c).row("", false).Cells
 	if got := strings.ReplaceAll(fmt.Sprint(cells[1:4]), "\u00a0", " "); got != "[2570 ms 2557 ms −0.5 %]" {
 		t.Errorf("the row is %s", got)

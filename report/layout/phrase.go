@@ -14,10 +14,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// amountOf is a value of the finding's metric with its unit.
+// amountOf returns a value of the finding's metric with its unit.
 func (f finding) amountOf(v float64) string { return wording.Value(f.Metric, v) }
 
-// status says in words what became of a finding.
+// status describes the state of a finding in words.
 func (f finding) status() string {
 	switch {
 	case f.AfterEffectOf != "":
@@ -32,7 +32,7 @@ func (f finding) status() string {
 	return "as expected"
 }
 
-// share is "3 of 5 runs"; fraction is "3 of 5".
+// share returns "3 of 5 runs"; fraction returns "3 of 5".
 func (f finding) share() string    { return f.fraction() + prose.Plural(f.Compared, " run", " runs") }
 func (f finding) fraction() string { return fmt.Sprintf("%d of %d", len(f.Hits), f.Compared) }
 
@@ -52,8 +52,8 @@ func (f finding) what() string {
 	return prose.Clip(f.where(), 80) + ": " + wording.Brief(f.Metric.Title)
 }
 
-// happening says what deviates, as the end of a sentence that began with its
-// subject: "open-message renders 38 % fewer frames".
+// happening describes the deviation, as the end of a sentence that began with its subject:
+// "open-message renders 38 % fewer frames".
 func (f finding) happening() string {
 	c := f.middle()
 	subject := wording.Name(f.Scenario)
@@ -83,7 +83,7 @@ func (f finding) happening() string {
 	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(wording.IsOrAre(title), "be"), wording.Amount(c.Change, "higher", "lower"))
 }
 
-// verb says a suspicion as one: "may render", where a finding "renders".
+// verb returns the verb for a finding or a suspect: "may render", where a finding "renders".
 func (f finding) verb(certain, doubtful string) string {
 	if f.Direction == gate.Suspect {
 		return "may " + doubtful
@@ -91,8 +91,8 @@ func (f finding) verb(certain, doubtful string) string {
 	return certain
 }
 
-// evidence says how sure a finding is: its interval and p, or the fences that
-// it lies outside of.
+// evidence describes how sure a finding is: its interval and p, or the fences that it lies outside
+// of.
 func (f finding) evidence(in Input) string {
 	if f.beyondLimit() {
 		return ""
@@ -130,10 +130,10 @@ func (f finding) evidence(in Input) string {
 	return strings.Join(parts, "; ")
 }
 
-// beyondLimit reports whether a regression rests on an absolute limit of the policy.
+// beyondLimit reports whether a regression is based on an absolute limit of the policy.
 func (f finding) beyondLimit() bool { return f.middle().Limit != nil }
 
-// fences says what a finding was measured against where no test was made.
+// fences describes the fences of a finding where no test was made.
 func (f finding) fences() string {
 	if len(f.Hits) > 1 {
 		return "outside the fences of the history in each of them"
@@ -151,8 +151,8 @@ func comparisons(v gate.Verdict) int {
 	return n
 }
 
-// change is a comparison's change for a table cell: how far its value lies from what was
-// expected, or of rounds from the base build.
+// change returns a comparison's change for a table cell: how far its value lies from the expected
+// one, or in rounds from the base build.
 func change(m metric.Metric, c gate.Comparison) string {
 	switch {
 	case c.N == 0:
@@ -169,7 +169,7 @@ func change(m metric.Metric, c gate.Comparison) string {
 	return wording.Shift(m, c.Value-c.Expected, c.Change)
 }
 
-// interval is the change's confidence interval: "−41…−35 %", of a ratio in points; "–" where
+// interval returns the change's confidence interval: "−41…−35 %", of a ratio in points; "–" where
 // unknown.
 func interval(m metric.Metric, c gate.Comparison) string {
 	x := ofRounds(c)
@@ -188,10 +188,10 @@ func interval(m metric.Metric, c gate.Comparison) string {
 	return strings.TrimSuffix(wording.Signed(*c.Low), wording.Unit("%")) + "…" + wording.Signed(*c.High)
 }
 
-// percentagePoints is the unit of a shift of a ratio where there is little room.
+// percentagePoints is the short unit of a shift of a ratio.
 const percentagePoints = "pp"
 
-// points is a shift of a ratio for a cell of a table: "−17.3 pp".
+// points returns a shift of a ratio for a table cell: "−17.3 pp".
 func points(shift float64) string {
 	text := strings.Replace(wording.Points(shift), "points", percentagePoints, 1)
 	if shift > 0 {
@@ -200,7 +200,7 @@ func points(shift float64) string {
 	return text
 }
 
-// probability is a p value: "p = 0.002", "p < 0.001", "" where it was not worked out.
+// probability returns a p value: "p = 0.002", "p < 0.001", "" where it was not computed.
 func probability(c gate.Comparison) string {
 	switch {
 	case c.P >= 1 || c.P < 0 || math.IsNaN(c.P):
@@ -211,8 +211,8 @@ func probability(c gate.Comparison) string {
 	return "p" + wording.NBSP + "=" + wording.NBSP + strconv.FormatFloat(c.P, 'g', 2, 64)
 }
 
-// contexts says where the runs of a finding ran: "Android 5.0.0 and 5.1.0",
-// a device where no version is known, "" where nothing short can be said.
+// contexts describes where the runs of a finding ran: "Android 5.0.0 and 5.1.0", a device where no
+// version is known, "" where there is no short description.
 func (f finding) contexts() string {
 	var versions, devices []string
 	for _, h := range f.Hits {

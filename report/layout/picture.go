@@ -14,13 +14,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// How many pictures of a kind there are at most.
+// The maximum number of figures of each kind.
 const (
 	maxHistories = 16
 	maxFrames    = 8
 )
 
-// historySection shows findings beside the history.
+// historySection shows findings together with the history.
 func historySection(findings []finding) document.Section {
 	first, rest := short(flat(findings))
 	all := slices.DeleteFunc(slices.Concat(first, rest), func(f finding) bool { return f.middle().N == 0 })
@@ -42,8 +42,7 @@ func historySection(findings []finding) document.Section {
 	}
 }
 
-// framesSection draws the checked runs that kept their frames, those that deviate
-// first.
+// framesSection draws the checked runs that kept their frames, deviating ones first.
 func framesSection(in Input) document.Section {
 	byID := map[string]run.Run{}
 	for _, r := range in.Runs {
@@ -87,7 +86,7 @@ func (f finding) history() figure.History {
 	var drawn []gate.Comparison // of each box, the first
 	for _, h := range f.Hits {
 		i := slices.IndexFunc(drawn, func(c gate.Comparison) bool { return alike(c, h.Comparison, tolerance) })
-		if i < 0 && len(drawn) < 64 { // beyond what is drawn, the first box will do
+		if i < 0 && len(drawn) < 64 { // beyond what is drawn, the first box is used
 			i = len(drawn)
 			drawn = append(drawn, h.Comparison)
 			fig.Boxes = append(fig.Boxes, boxOf(h.Comparison))
@@ -99,12 +98,12 @@ func (f finding) history() figure.History {
 	return fig
 }
 
-// boxOf is what a comparison knows of its history.
+// boxOf returns the history of a comparison as a box.
 func boxOf(c gate.Comparison) figure.Box {
 	return figure.Box{N: c.N, Q1: c.Q1, Q3: c.Q3, Expected: c.Expected, Lower: c.Lower, Upper: c.Upper, Sample: c.Sample}
 }
 
-// span is how far the runs and what was expected of them lie apart.
+// span returns how far the runs and their expected values lie apart.
 func (f finding) span() float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, h := range f.Hits {
@@ -114,15 +113,15 @@ func (f finding) span() float64 {
 	return high - low
 }
 
-// alike reports whether two histories would look the same on an axis: weights
-// move quartiles a little from run to run.
+// alike reports whether two histories would look the same on an axis: weights shift quartiles a
+// little from run to run.
 func alike(a, b gate.Comparison, tolerance float64) bool {
 	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= tolerance }
 	return a.N == b.N && len(a.Sample) == len(b.Sample) && near(a.Q1, b.Q1) && near(a.Q3, b.Q3) &&
 		near(a.Expected, b.Expected) && near(a.Lower, b.Lower) && near(a.Upper, b.Upper)
 }
 
-// graph draws rules.
+// graph returns the figure of rules.
 func graph(rules []pattern) figure.Rules {
 	var out []figure.Rule
 	for _, p := range drawn(rules, figure.MaxRules) {

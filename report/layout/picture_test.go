@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/report/figure"
 )
 
-func TestFramesMarkWhatIsCutOff(t *testing.T) {
+func TestFramesMarkCutBars(t *testing.T) {
 	in := regression()
 	v := in.Verdict.Runs[0]
 	fig, ok := figure.NewFrames(device(v), in.Runs[0], flaggedEvents(v))
@@ -43,15 +43,15 @@ func TestRuleGraph(t *testing.T) {
 	for _, m := range regexp.MustCompile(` r="([\d.]+)"`).FindAllStringSubmatch(svg, -1) {
 		radii[m[1]]++
 	}
-	// The area follows the support: half the support, 1/√2 of the radius.
+	// The area is proportional to the support: half the support, 1/√2 of the radius.
 	if radii["10"] != 4 || radii["7.1"] != 3 {
 		t.Errorf("radii %v, want four of 10 and three of 7.1", radii)
 	}
 }
 
-// TestHistoriesThatLookTheSame: two histories share a box where all that is drawn of them lies
-// within the tolerance, which near does not leave and far does.
-func TestHistoriesThatLookTheSame(t *testing.T) {
+// Two histories share a box where all that is drawn of them lies within the tolerance, which near
+// stays within and far does not.
+func TestAlike(t *testing.T) {
 	base := gate.Comparison{N: 3, Sample: []float64{1, 2, 3}, Q1: 1, Q3: 3, Expected: 2, Lower: 0, Upper: 4}
 	if !alike(base, base, 0) {
 		t.Error("a history is not like itself")
@@ -77,9 +77,9 @@ func TestHistoriesThatLookTheSame(t *testing.T) {
 	}
 }
 
-// TestHistoryPictures: sixteen findings are drawn and the rest counted; one that nothing was
-// accepted for has no picture, and an after-effect says whose.
-func TestHistoryPictures(t *testing.T) {
+// Sixteen findings are drawn and the rest counted; one without accepted runs has no figure, and an
+// after-effect names its cause.
+func TestHistoryFigures(t *testing.T) {
 	of := func(n int) []finding {
 		var cs []gate.Comparison
 		for i := range n {
@@ -106,9 +106,9 @@ func TestHistoryPictures(t *testing.T) {
 	}
 }
 
-// TestFramePictures: the frames of eight runs are drawn, those that deviate first, and the others
-// are counted; a run that kept no frames is passed over.
-func TestFramePictures(t *testing.T) {
+// The frames of eight runs are drawn, deviating ones first, and the others are counted; a run that
+// kept no frames is skipped.
+func TestFrameFigures(t *testing.T) {
 	for n, rest := range map[int]string{8: "", 9: "The frames of 1 more run are not drawn.", 10: "The frames of 2 more runs are not drawn."} {
 		var in Input
 		for i := range n {
@@ -125,9 +125,9 @@ func TestFramePictures(t *testing.T) {
 	}
 }
 
-// TestFramePicturesMarkFlaggedEvents: marked is an event that is worse or a suspect, and not what
-// is better, only an after-effect, or the whole run.
-func TestFramePicturesMarkFlaggedEvents(t *testing.T) {
+// An event is marked that is worse or a suspect, and not one that is better, an after-effect, or
+// the whole run.
+func TestFrameFiguresMarkFlaggedEvents(t *testing.T) {
 	after := compared("after", ms, 10, 1, 20, gate.ToRegression)
 	after.AfterEffectOf = "worse"
 	got := flaggedEvents(gate.RunVerdict{Deviations: []gate.Comparison{

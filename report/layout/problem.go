@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// problems are invalid runs, regressions and suspicions, the gravest first.
-// After-effects are left out: their cause is in the list.
+// problems returns invalid runs, regressions and suspects, gravest first. After-effects are left
+// out: their cause is in the list.
 func problems(in Input, all []finding, why explained) []document.Problem {
 	out := invalidProblems(in.Verdict)
 	for _, f := range all {
@@ -31,8 +31,8 @@ func problems(in Input, all []finding, why explained) []document.Problem {
 	return out
 }
 
-// invalidProblems are what was lost, and the scenarios of which a run is invalid, each with
-// its reasons.
+// invalidProblems returns what was lost, and the scenarios with an invalid run, each with its
+// reasons.
 func invalidProblems(v gate.Verdict) []document.Problem {
 	byScenario := map[string]*document.Problem{}
 	var order []string
@@ -66,8 +66,8 @@ func invalidProblems(v gate.Verdict) []document.Problem {
 	return out
 }
 
-// worseIn is what the head of a comparison is worse in, of each scenario the
-// gravest first, and of scenarios the worse ones.
+// worseIn returns the findings in which the head of a comparison is worse, worse scenarios first,
+// and in each the gravest first.
 func worseIn(in ComparisonInput, why explained) []document.Problem {
 	var worse, suspect []document.Problem
 	for _, s := range in.Verdict.Scenarios {
@@ -95,7 +95,7 @@ func worseIn(in ComparisonInput, why explained) []document.Problem {
 	return append(worse, suspect...)
 }
 
-// abSentence says how much the head differs, where, and how sure that is.
+// abSentence describes how much the head differs, where, and how sure that is.
 func (in ComparisonInput) abSentence(s sidebyside.Scenario, d sidebyside.Comparison, m metric.Metric) string {
 	shift, at := d.Shown(), d.ShownIn()
 	head, base := shownShift(m, shift)
@@ -128,26 +128,26 @@ func problemTitle(scenario, event string, m metric.Metric) string {
 	return title + ": " + wording.Name(m.Title)
 }
 
-// fingerprint is a digest of what a finding is about, not of its numbers.
+// fingerprint returns a digest of what a finding is about, not of its numbers.
 func (f finding) fingerprint() string {
 	return digest(f.Hits[0].Run.App.Package, f.Scenario, f.Event, f.MetricName)
 }
 
-// digest is 32 hexadecimal digits of what a problem is about.
+// digest returns 32 hexadecimal digits that identify a problem.
 func digest(about ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(about, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// invalidRule is that of runs which can't be judged: a file without results would
-// say that all is well.
+// invalidRule is the rule of runs that can't be judged: a file without results would mean that all
+// is well.
 var invalidRule = document.Rule{
 	ID: "apkgate.invalid", Title: "A run that can't be judged",
 	Text: "The app crashed, a test failed, or no frames were seen: nothing is known of the app's performance.",
 }
 
-// rulesOf are what problems break, in the order of the catalogue; beside is what a
-// metric is worse than.
+// rulesOf returns the rules of the problems, in the order of the catalogue; beside is what a metric
+// is compared with.
 func rulesOf(problems []document.Problem, catalogue *metric.Catalogue, beside string) []document.Rule {
 	var names []string
 	for _, p := range problems {

@@ -16,15 +16,15 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// RefreshInput is what a report on a refresh is made of.
+// RefreshInput is the input of a report on a refresh.
 type RefreshInput struct {
 	Refresh   saved.Refresh
 	Catalogue *metric.Catalogue // nil is the built-in one
 	Notes     []string
 	Hint      string
 	Version   string
-	// Judged is the verdict on the new runs, with what is worse in them and the files that
-	// were kept with them; nil where it was not kept.
+	// Judged is the verdict on the new runs, with what is worse in them and the files that were
+	// kept with them; nil where it was not kept.
 	Judged *Input
 }
 
@@ -65,7 +65,7 @@ func Refresh(in RefreshInput) document.Document {
 	return d
 }
 
-// maxRefused bounds the refused runs that are told of.
+// maxRefused limits the rejected runs that are listed.
 const maxRefused = 10
 
 func refreshLead(r saved.Refresh) string {
@@ -82,21 +82,21 @@ func refreshLead(r saved.Refresh) string {
 	return lead
 }
 
-// creepsTogether reports whether the metric of a single context creeps in all contexts
-// together too, which says it.
+// creepsTogether reports whether the metric of a single context also drifts in all contexts
+// together, where it is reported.
 func (in RefreshInput) creepsTogether(l drift.Line) bool {
 	return slices.ContainsFunc(in.Refresh.Drift, func(o drift.Line) bool {
 		return o.Context == nil && o.Scenario == l.Scenario && o.Metric == l.Metric && o.Direction == l.Direction
 	})
 }
 
-// creeping says a creep in a sentence.
+// creeping describes a drift in a sentence.
 func (in RefreshInput) creeping(l drift.Line) string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	return Creeping(m, l)
 }
 
-// Creeping says a creep of a metric in a sentence.
+// Creeping describes a metric's drift in a sentence.
 func Creeping(m metric.Metric, l drift.Line) string {
 	c, where := l.Creep, ""
 	if l.Context != nil {
@@ -106,7 +106,7 @@ func Creeping(m metric.Metric, l drift.Line) string {
 		wording.Name(l.Scenario), wording.Name(m.Title), where, wording.Shift(m, c.Shift, c.Change), prose.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
 }
 
-// driftInterval is the interval of a change, "–" where there is none.
+// driftInterval returns the interval of a change, "–" where there is none.
 func driftInterval(m metric.Metric, s drift.Shift) string {
 	if s.Low == nil || s.High == nil {
 		return "–"

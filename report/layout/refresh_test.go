@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// TestRefreshLead: the first line counts what was accepted and refused, and says that the history
-// creeps or that something was lost where it is so.
+// The first line counts the accepted and rejected runs, and reports a drift for the worse or a
+// loss.
 func TestRefreshLead(t *testing.T) {
 	refused := []saved.Refusal{{ID: "c"}}
 	for want, r := range map[string]saved.Refresh{
@@ -30,7 +30,7 @@ func TestRefreshLead(t *testing.T) {
 	}
 }
 
-// TestRefreshRefusals: ten refused runs are told of, each with its reason, and the rest counted.
+// Ten rejected runs are listed, each with its reason, and the rest counted.
 func TestRefreshRefusals(t *testing.T) {
 	var r saved.Refresh
 	for i := range 12 {
@@ -48,8 +48,8 @@ func TestRefreshRefusals(t *testing.T) {
 	}
 }
 
-// creep is how a time per frame moved on a phone (on all of them for ""): by a tenth of 10 ms
-// within the quarter, give or take half as much.
+// creep returns how a time per frame moved on a phone (on all of them for ""): by a tenth of 10 ms
+// within the quarter, ± half as much.
 func creep(scenario, model string, d gate.Direction) drift.Line {
 	l := drift.Line{Scenario: scenario, Metric: ms, Direction: d, Now: 11, Runs: 8, P: 0.02,
 		Creep: &drift.Shift{From: 10, Runs: 60, Shift: 1, Change: 0.1, Low: new(0.05), High: new(0.15)}}
@@ -59,9 +59,9 @@ func creep(scenario, model string, d gate.Direction) drift.Line {
 	return l
 }
 
-// TestRefreshTellsCreepsOnce: a metric that creeps for the worse is told of a phone alone where
-// it does not creep on all of them together.
-func TestRefreshTellsCreepsOnce(t *testing.T) {
+// A metric that drifts for the worse is reported for a single phone only where it does not drift on
+// all of them together.
+func TestRefreshReportsDriftOnce(t *testing.T) {
 	const by = " moved by +10 % within the quarter (60 runs, interval +5…+15 %, p 0.02), which no single step need show"
 	all, onA := "read: time per frame"+by, "read: time per frame on A"+by
 	other := creep("read", "", gate.ToRegression)
@@ -85,8 +85,8 @@ func TestRefreshTellsCreepsOnce(t *testing.T) {
 	}
 }
 
-// TestRefreshTables: what all phones show together has a table of its own, and each phone another;
-// what is not known is a dash, and a change without an interval stands alone.
+// All phones together have a table, and each phone another; an unknown value is a dash, and a
+// change without an interval is shown alone.
 func TestRefreshTables(t *testing.T) {
 	together := creep("read", "", gate.ToRegression)
 	together.SinceLast = &drift.Shift{From: 10, Shift: -0.5, Change: -0.05}
@@ -109,8 +109,8 @@ func TestRefreshTables(t *testing.T) {
 	}
 }
 
-// TestDriftIntervalBelowZero: of a number below zero the interval counts from how far it lies from
-// zero: a tenth to a fifth of 8 ms.
+// For a number below zero the interval counts from its distance from zero: a tenth to a fifth of 8
+// ms.
 func TestDriftIntervalBelowZero(t *testing.T) {
 	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
 	got := driftInterval(overrun, drift.Shift{From: -8, Low: new(0.1), High: new(0.2)})

@@ -14,8 +14,7 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// What these tests look at is what a reader sees: answers that were laid out, in
-// each of the formats.
+// These tests check what a reader sees: answers that were laid out, in each of the formats.
 
 func asText(w io.Writer, d document.Document, o document.Options) error { return text.Render(w, d, o) }
 
@@ -31,13 +30,13 @@ func asSARIF(w io.Writer, d document.Document, places document.Places) error {
 	return sarif.Render(w, d, document.Options{Places: func() document.Places { return places }})
 }
 
-// read is a saved verdict as it is laid out again.
+// read returns a saved verdict, ready to be laid out again.
 func read(r io.Reader) (Input, error) {
 	v, err := saved.ReadVerdict(r)
 	return OfVerdict(v), err
 }
 
-// factOf are the facts with a label, one after the other; "" where there is none.
+// factOf returns the facts with a label, one after the other; "" where there is none.
 func factOf(d document.Document, label string) string {
 	var out []string
 	for _, f := range d.Facts {
@@ -48,7 +47,7 @@ func factOf(d document.Document, label string) string {
 	return strings.ReplaceAll(strings.Join(out, "\n"), wording.NBSP, " ")
 }
 
-// sectionOf is the body of the section with a title.
+// sectionOf returns the body of the section with a title.
 func sectionOf[B document.Body](d document.Document, title string) B {
 	at := slices.IndexFunc(d.Sections, func(s document.Section) bool { return s.Title.Page == title })
 	if at < 0 {
@@ -57,7 +56,7 @@ func sectionOf[B document.Body](d document.Document, title string) B {
 	return d.Sections[at].Body.(B)
 }
 
-// rowsOf are the rows of the table with a title, each in a line.
+// rowsOf returns the rows of the table with a title, each in a line.
 func rowsOf(d document.Document, title string) []string {
 	var out []string
 	for _, r := range sectionOf[*document.Table](d, title).Rows {

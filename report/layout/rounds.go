@@ -15,10 +15,9 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// inTurns is a comparison with the numbers of both builds in turns, where they were
-// measured so: what the history expects is settled by what stands beside it, and the value
-// is what the change within the rounds makes of the base build's, so that one follows from
-// the other. A broken budget is one of the run itself.
+// inTurns returns a comparison with the numbers of both builds in rounds, where it was measured so:
+// the base build replaces the expected value, and the value is the base build's plus the change
+// within the rounds, so that one follows from the other. A broken budget is that of the run itself.
 func inTurns(c gate.Comparison) gate.Comparison {
 	r := ofRounds(c)
 	if r == nil {
@@ -28,28 +27,27 @@ func inTurns(c gate.Comparison) gate.Comparison {
 	return c
 }
 
-// ofRounds are the rounds that a comparison's numbers are of; nil where they are the run's
-// own.
-func ofRounds(c gate.Comparison) *gate.RoundsOf {
+// ofRounds returns the rounds of a comparison's numbers; nil where they are the run's own.
+func ofRounds(c gate.Comparison) *gate.RoundsComparison {
 	if c.Limit != nil {
 		return nil
 	}
 	return c.Rounds
 }
 
-// isOpen reports whether a comparison stayed open: the history did not clear it, and no
-// rounds settled it. What deviates is told of as a finding.
+// isOpen reports whether a comparison is undecided: the history did not clear it, and no rounds
+// settled it. A deviation is reported as a finding instead.
 func isOpen(c gate.Comparison) bool {
 	switch {
 	case c.Direction != gate.None || c.Limit != nil:
 		return false
 	case c.Rounds != nil:
-		return c.Rounds.Says == gate.SaysOpen
+		return c.Rounds.Outcome == gate.RoundsUndecided
 	}
 	return c.Screen == gate.Open
 }
 
-// openSection is what could not be told, with its numbers: of the first run of a history
+// openSection lists the undecided comparisons with their numbers: for the first run of a history
 // all of them.
 func openSection(in Input) document.Section {
 	all := grouped(in.Verdict, in.catalogue(), func(r gate.RunVerdict) []gate.Comparison {
@@ -73,7 +71,7 @@ func openSection(in Input) document.Section {
 	}
 }
 
-// openBecause says in a few words why a comparison is open.
+// openBecause returns in a few words why a comparison is undecided.
 func openBecause(c gate.Comparison) string {
 	switch {
 	case c.Rounds != nil:
@@ -86,8 +84,8 @@ func openBecause(c gate.Comparison) string {
 	return "too few accepted runs"
 }
 
-// decided says what it took: how often was measured, what the history cleared, and what
-// the rounds settled.
+// decided describes the effort: the number of measurements, what the history cleared, and what the
+// rounds settled.
 func decided(in Input) string {
 	var sentences []string
 	if text := repeated(in.Verdict); text != "" {
@@ -121,7 +119,7 @@ func decided(in Input) string {
 	return strings.Join(sentences, ". ") + "."
 }
 
-// ofAll is "all 12 comparisons", or "11 of 12 comparisons".
+// ofAll returns "all 12 comparisons", or "11 of 12 comparisons".
 func ofAll(n, all int) string {
 	if n == all && all > 1 {
 		return fmt.Sprintf("all %d comparisons", all)
@@ -129,7 +127,7 @@ func ofAll(n, all int) string {
 	return fmt.Sprintf("%d of %s", n, prose.Count(all, "comparison", "comparisons"))
 }
 
-// repeated is how often the checked runs repeat their scenario, "" where it is not known.
+// repeated returns how often the checked runs repeat their scenario, "" where unknown.
 func repeated(v gate.Verdict) string {
 	least, most := 0, 0
 	for i, r := range v.Runs {
@@ -149,7 +147,7 @@ func repeated(v gate.Verdict) string {
 	return fmt.Sprintf("%s in each of %d runs", prose.Count(most, "repetition", "repetitions"), len(v.Runs))
 }
 
-// turns says how far the rounds went, those runs together that went as far.
+// turns reports how far the rounds went, grouping runs with the same number.
 func turns(v gate.Verdict) []string {
 	type way struct {
 		measured, most int
@@ -184,14 +182,14 @@ func turns(v gate.Verdict) []string {
 	return out
 }
 
-// excluded are the metrics of the whole run of which the rounds excluded that they got
-// worse, with how much worse they may be at most.
+// excluded lists the metrics of the whole run for which the rounds excluded a worsening, with how
+// much worse they may be at most.
 func excluded(in Input) string {
 	most := map[string]float64{}
 	for _, r := range in.Verdict.Runs {
 		for _, c := range r.Comparisons {
 			x := c.Rounds
-			if x == nil || x.Says != gate.SaysExcluded || c.Event != "" {
+			if x == nil || x.Outcome != gate.RoundsExcluded || c.Event != "" {
 				continue
 			}
 			m, _ := in.catalogue().Lookup(c.Metric)
@@ -212,9 +210,9 @@ func excluded(in Input) string {
 	return prose.Few(parts, 5)
 }
 
-// worstOf is how much worse the rounds leave possible, as a share, of a ratio in points; false
+// worstOf returns how much worse the rounds leave possible, as a share, of a ratio in points; false
 // where their interval has no such end.
-func worstOf(m metric.Metric, x *gate.RoundsOf) (worse float64, known bool) {
+func worstOf(m metric.Metric, x *gate.RoundsComparison) (worse float64, known bool) {
 	low, high := x.ChangeLow, x.ChangeHigh
 	if m.Ratio {
 		low, high = x.ShiftLow, x.ShiftHigh
@@ -228,11 +226,10 @@ func worstOf(m metric.Metric, x *gate.RoundsOf) (worse float64, known bool) {
 	return 0, false
 }
 
-// maxRounds is how many pictures of rounds there are at most.
+// maxRounds is the maximum number of figures of rounds.
 const maxRounds = 12
 
-// roundsSection draws what the two builds showed in turns, what was asked of most gravely
-// first.
+// roundsSection draws the results of the two builds in turns, gravest first.
 func roundsSection(in Input) document.Section {
 	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
 	total := 0
@@ -262,7 +259,7 @@ func roundsSection(in Input) document.Section {
 	}
 }
 
-// rounds is the picture of one comparison in turns.
+// rounds returns the figure of one comparison in rounds.
 func (in Input) rounds(r gate.RunVerdict, c gate.Comparison) figure.Rounds {
 	m, _ := in.catalogue().Lookup(c.Metric)
 	x := c.Rounds

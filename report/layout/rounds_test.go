@@ -13,10 +13,10 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// beside is a comparison that rounds of both builds settled, or left open: the head takes
-// this much more, give or take half as much.
-func beside(c gate.Comparison, change float64, rounds int, says gate.Says) gate.Comparison {
-	x := gate.RoundsOf{Rounds: rounds, Base: 100, Head: 100 * (1 + change), Change: change, Shift: 100 * change, P: 0.0016, Says: says}
+// beside returns a comparison that rounds of both builds settled, or left undecided: the head takes
+// this much more, ± half as much.
+func beside(c gate.Comparison, change float64, rounds int, says gate.RoundsOutcome) gate.Comparison {
+	x := gate.RoundsComparison{Rounds: rounds, Base: 100, Head: 100 * (1 + change), Change: change, Shift: 100 * change, P: 0.0016, Outcome: says}
 	for i := range rounds {
 		x.Values = append(x.Values, [2]float64{100, 100*(1+change) + 10*math.Sin(float64(i))})
 	}
@@ -25,22 +25,22 @@ func beside(c gate.Comparison, change float64, rounds int, says gate.Says) gate.
 	x.ShiftLow, x.ShiftHigh = new(100*(change-spread)), new(100*(change+spread))
 	c.Screen, c.Rounds = gate.Open, &x
 	switch says {
-	case gate.SaysWorse:
+	case gate.RoundsWorse:
 		c.Direction = gate.ToRegression
-	case gate.SaysOpen:
+	case gate.RoundsUndecided:
 		c.Direction, c.Low, c.High, c.P = gate.None, nil, nil, 1
 	}
 	return c
 }
 
-// cleared is a comparison that the history cleared.
+// cleared returns a comparison that the history cleared.
 func cleared(name string, value float64) gate.Comparison {
 	c := compared("", name, 100, 4, value, gate.None)
 	c.Screen, c.Missed, c.Detectable = gate.Cleared, new(0.004), 0.08
 	return c
 }
 
-// settled is a check of two phones of which one was measured in turns too.
+// settled returns a check of two phones, one of which was measured in turns too.
 func settled(outcome gate.Outcome, stopped gate.Stopped, measured int, open gate.Comparison) Input {
 	first := runVerdict("U1", outcome, upgraded[0], open, cleared("cpu.time_ms", 101))
 	first.Repetitions, first.Reason = 5, "as the rounds say"
@@ -68,17 +68,17 @@ func lacks(t *testing.T, got string, want ...string) {
 }
 
 // A build that is worse: the numbers are those of the rounds, not of the session before.
-func TestACommentOnWhatRoundsFoundWorse(t *testing.T) {
-	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.SaysWorse)
+func TestCommentOnWorseRounds(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.RoundsWorse)
 	lacks(t, commentOf(t, settled(gate.Regression, gate.StoppedSettled, 16, open)),
 		"### ❌ Regression: in open-message, the time per frame is 10 % higher on Google Nexus 9 with Android 5.0.0 (1 of 2 runs); 99 % interval +7.8…+13 %, after 16 rounds of each build in turns\n",
 		"- **Measured:** 5 repetitions in each of 2 runs. 40 accepted runs cleared 3 of 4 comparisons. 16 of at most 40 rounds of both builds in turns on Google Nexus 9 (Android 5.0.0), 32 repetitions, stopped early as the answer was clear.\n",
 		"| whole run: time per frame | 100.00 ms | 110.40 ms | +10 % | +7.8…\u2060+13 % | 1 of 2 | **worse** |\n")
 }
 
-// A build that is as before: what the history can't clear, the rounds exclude.
-func TestACommentOnWhatRoundsExclude(t *testing.T) {
-	open := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded)
+// An unchanged build: what the history can't clear, the rounds exclude.
+func TestCommentOnExcludedWorsening(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.RoundsExcluded)
 	got := commentOf(t, settled(gate.Pass, gate.StoppedSettled, 40, open))
 	lacks(t, got, "### ✅ Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n",
 		"- **Would have seen:** in 9 of 10 builds: CPU time worse by 8 %\n", "- **Excluded:** time per frame worse by more than 3 %\n",
@@ -86,21 +86,21 @@ func TestACommentOnWhatRoundsExclude(t *testing.T) {
 	if strings.Contains(got, "Undecided") {
 		t.Errorf("all is settled:\n%s", got)
 	}
-	// Of a ratio it is points: 97.5 % where the base has 99 % are 1.5, and not 1.515 %.
-	ratio := beside(compared("", "frames.smooth_ratio", 0.99, 0.01, 0.985, gate.None), -0.01, 40, gate.SaysExcluded)
+	// For a ratio it is points: 97.5 % where the base has 99 % are 1.5, and not 1.515 %.
+	ratio := beside(compared("", "frames.smooth_ratio", 0.99, 0.01, 0.985, gate.None), -0.01, 40, gate.RoundsExcluded)
 	ratio.Rounds.Base, ratio.Rounds.ShiftLow, ratio.Rounds.ShiftHigh = 0.99, new(-0.015), new(0.002)
 	lacks(t, commentOf(t, settled(gate.Pass, gate.StoppedSettled, 40, ratio)), "- **Excluded:** smooth ratio worse by more than 1.5 points\n")
 }
 
-// An ANR that no accepted run had is in the headline, whatever the verdict is: by the new run
-// alone, and by rounds of which the base build had none. One that the base has too is not new.
-func TestANewKindOfANRIsInTheHeadline(t *testing.T) {
+// An ANR that no accepted run had is in the headline, whatever the verdict: from the new run alone,
+// and from rounds where the base build had none. One that the base has too is not new.
+func TestNewKindOfANRIsInHeadline(t *testing.T) {
 	none := compared("", "anr.count", 0, 0, 0, gate.None)
 	seen, everywhere := none, none
 	seen.Value = 0.1
-	everywhere.Rounds = &gate.RoundsOf{Rounds: 8, Base: 0.1, Head: 0.1, Says: gate.SaysExcluded}
+	everywhere.Rounds = &gate.RoundsComparison{Rounds: 8, Base: 0.1, Head: 0.1, Outcome: gate.RoundsExcluded}
 	inRounds := none
-	inRounds.Rounds = &gate.RoundsOf{Rounds: 8, Base: 0, Head: 0.02, Says: gate.SaysExcluded}
+	inRounds.Rounds = &gate.RoundsComparison{Rounds: 8, Base: 0, Head: 0.02, Outcome: gate.RoundsExcluded}
 	const new = "; new: ANRs in open-message"
 	for name, c := range map[string]struct {
 		anrs gate.Comparison
@@ -115,17 +115,17 @@ func TestANewKindOfANRIsInTheHeadline(t *testing.T) {
 	}
 }
 
-// What the rounds left open is shown with its numbers, and what would settle it.
-func TestACommentOnWhatRoundsLeftOpen(t *testing.T) {
-	open := beside(compared("", ms, 90, 4, 97, gate.None), 0.03, 40, gate.SaysOpen)
+// What the rounds left undecided is shown with its numbers, and what would settle it.
+func TestCommentOnUndecidedRounds(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 97, gate.None), 0.03, 40, gate.RoundsUndecided)
 	in := settled(gate.Inconclusive, gate.StoppedBudget, 40, open)
 	in.Verdict.Runs[0].Hint = "allow more rounds"
 	lacks(t, commentOf(t, in), "- **What would settle it:** allow more rounds", "then the budget was spent",
 		"#### Undecided\n", "| whole run: time per frame | 100.00 ms | 103.00 ms | +3 % | +1…\u2060+5 % | 1 of 2 | undecided after 40 rounds |\n")
 }
 
-// The first run of a project has nothing to be compared with, and shows what it measured.
-func TestTheFirstRunShowsItsNumbers(t *testing.T) {
+// The first run of a project has nothing to be compared with, and shows its measurements.
+func TestFirstRunShowsItsNumbers(t *testing.T) {
 	c := gate.Comparison{Metric: ms, Direction: gate.None, Value: 11.25, P: 1}
 	r := runVerdict("U1", gate.Inconclusive, upgraded[0], c)
 	r.Reference, r.ReferenceTotal, r.Repetitions, r.Reason = nil, 0, 5, "there is no accepted run to compare with"
@@ -133,21 +133,21 @@ func TestTheFirstRunShowsItsNumbers(t *testing.T) {
 	lacks(t, textOf(t, in, document.Options{Width: 100}), "Measured              5 repetitions.", "whole run: time per frame", "11.25 ms", "no accepted run")
 }
 
-// Why a comparison is open, in the words of a cell.
-func TestWhyAComparisonIsOpen(t *testing.T) {
+// The reason why a comparison is undecided, for a table cell.
+func TestOpenBecause(t *testing.T) {
 	for want, c := range map[string]gate.Comparison{
 		"no accepted run":                     {},
 		"too few accepted runs":               {N: 3},
 		"24 % chance to overlook a worsening": {N: 9, Missed: new(0.24)},
-		"undecided after 1 round":             {N: 9, Missed: new(0.24), Rounds: &gate.RoundsOf{Rounds: 1}},
+		"undecided after 1 round":             {N: 9, Missed: new(0.24), Rounds: &gate.RoundsComparison{Rounds: 1}},
 	} {
 		if got := strings.ReplaceAll(openBecause(c), wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	for open, c := range map[bool][]gate.Comparison{
-		true:  {{Screen: gate.Open}, {Screen: gate.Open, Rounds: &gate.RoundsOf{Says: gate.SaysOpen}}},
-		false: {{}, {Screen: gate.Cleared}, {Screen: gate.Open, Direction: gate.Suspect}, {Screen: gate.Open, Rounds: &gate.RoundsOf{Says: gate.SaysExcluded}}, {Screen: gate.Open, Limit: new(1.0)}},
+		true:  {{Screen: gate.Open}, {Screen: gate.Open, Rounds: &gate.RoundsComparison{Outcome: gate.RoundsUndecided}}},
+		false: {{}, {Screen: gate.Cleared}, {Screen: gate.Open, Direction: gate.Suspect}, {Screen: gate.Open, Rounds: &gate.RoundsComparison{Outcome: gate.RoundsExcluded}}, {Screen: gate.Open, Limit: new(1.0)}},
 	} {
 		for i, c := range c {
 			c.Direction = gate.Direction(strings.TrimPrefix(string(c.Direction), ""))
@@ -161,9 +161,9 @@ func TestWhyAComparisonIsOpen(t *testing.T) {
 	}
 }
 
-// The page draws the rounds: every one a dot, the estimate and its interval in words.
-func TestThePageDrawsTheRounds(t *testing.T) {
-	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.SaysWorse)
+// The page draws the rounds: each one a dot, with the estimate and its interval in words.
+func TestPageDrawsRounds(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.RoundsWorse)
 	var b bytes.Buffer
 	if err := asHTML(&b, Verdict(settled(gate.Regression, gate.StoppedSettled, 16, open))); err != nil {
 		t.Fatal(err)
@@ -173,8 +173,8 @@ func TestThePageDrawsTheRounds(t *testing.T) {
 	if n := strings.Count(got, "<circle class=\"mark worse\""); n != 2*16 { // wide and narrow
 		t.Errorf("%d dots, want 16 in each of two widths", n)
 	}
-	// Of a metric that may be below zero there are no shares, and a hostile number is no dot.
-	x := gate.RoundsOf{Rounds: 2, Base: -8, Shift: 3, Says: gate.SaysOpen, Values: [][2]float64{{-8, -5}, {math.MaxFloat64, -math.MaxFloat64}}}
+	// For a metric that may be below zero there are no shares, and a hostile number is no dot.
+	x := gate.RoundsComparison{Rounds: 2, Base: -8, Shift: 3, Outcome: gate.RoundsUndecided, Values: [][2]float64{{-8, -5}, {math.MaxFloat64, -math.MaxFloat64}}}
 	signed := compared("", "frames.overrun_ms", -8, 1, -5, gate.None)
 	signed.Screen, signed.Rounds = gate.Open, &x
 	b.Reset()
@@ -187,9 +187,9 @@ func TestThePageDrawsTheRounds(t *testing.T) {
 	}
 }
 
-// TestMeasuredCountsWhatDecides: what is only shown is counted apart from what the history
-// cleared, unless it was asked of the history too; of one comparison there is no "all".
-func TestMeasuredCountsWhatDecides(t *testing.T) {
+// Comparisons that are only shown are counted separately from those that the history cleared,
+// unless it screened them too; a single comparison has no "all".
+func TestMeasuredCountsDecidingNumbers(t *testing.T) {
 	shown := compared("tap", ms, 100, 4, 101, gate.None)
 	shown.Shown = true
 	asked := shown
@@ -213,8 +213,8 @@ func TestMeasuredCountsWhatDecides(t *testing.T) {
 	}
 }
 
-// TestRepetitionsInWords: how often runs repeat is told once where it is alike, else from the
-// fewest to the most, and not at all where one does not say.
+// The number of repetitions is reported once where it is equal, else from the fewest to the most,
+// and not at all where a run lacks it.
 func TestRepetitionsInWords(t *testing.T) {
 	for want, repetitions := range map[string][]int{
 		"": {5, 0}, "5 repetitions": {5}, "5 repetitions in each of 2 runs": {5, 5}, "3 to 7 repetitions in each of 3 runs": {5, 7, 3},
@@ -229,25 +229,25 @@ func TestRepetitionsInWords(t *testing.T) {
 	}
 }
 
-// TestExcludedInWords: how much worse a number may be at most is told where the rounds excluded
-// more, as a share of what the base build has: not of nothing, not of what may be below zero, and
-// not where their interval has no such end.
+// How much worse a number may be at most is reported where the rounds excluded more, as a share of
+// the base build's value: not where that is zero or may be below it, nor where their interval has
+// no such end.
 func TestExcludedInWords(t *testing.T) {
 	const told = "time per frame worse by more than 3 %"
-	half := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded)
+	half := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.RoundsExcluded)
 	half.Rounds.ChangeHigh = nil
-	nothing := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded)
+	nothing := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.RoundsExcluded)
 	nothing.Rounds.Base = 0
 	for name, c := range map[string]struct {
 		of   gate.Comparison
 		want string
 	}{
-		"excluded":             {beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded), told},
-		"open":                 {beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysOpen), ""},
-		"of an event":          {beside(compared("tap", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded), ""},
+		"excluded":             {beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.RoundsExcluded), told},
+		"open":                 {beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.RoundsUndecided), ""},
+		"of an event":          {beside(compared("tap", ms, 90, 4, 97, gate.None), 0.01, 40, gate.RoundsExcluded), ""},
 		"of nothing":           {nothing, ""},
 		"without an end":       {half, ""},
-		"of what may be below": {beside(compared("", "frames.overrun_ms", 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded), ""},
+		"of what may be below": {beside(compared("", "frames.overrun_ms", 90, 4, 97, gate.None), 0.01, 40, gate.RoundsExcluded), ""},
 	} {
 		if got := strings.ReplaceAll(excluded(settled(gate.Pass, gate.StoppedSettled, 40, c.of)), wording.NBSP, " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -255,15 +255,15 @@ func TestExcludedInWords(t *testing.T) {
 	}
 }
 
-// TestRoundPictures: twelve comparisons in turns are drawn, the worse first and of them the whole
-// run's, and the others are counted.
-func TestRoundPictures(t *testing.T) {
+// Twelve comparisons in rounds are drawn, worse ones first and of them those of the whole run, and
+// the others are counted.
+func TestRoundFigures(t *testing.T) {
 	of := func(n int) *document.Gallery {
-		event := beside(compared("tap", ms, 90, 4, 107, gate.None), 0.2, 8, gate.SaysWorse)
-		whole := beside(compared("", ms, 90, 4, 107, gate.None), 0.1, 8, gate.SaysWorse)
-		list := []gate.Comparison{beside(compared("back", ms, 90, 4, 97, gate.None), 0, 8, gate.SaysOpen), event, whole}
+		event := beside(compared("tap", ms, 90, 4, 107, gate.None), 0.2, 8, gate.RoundsWorse)
+		whole := beside(compared("", ms, 90, 4, 107, gate.None), 0.1, 8, gate.RoundsWorse)
+		list := []gate.Comparison{beside(compared("back", ms, 90, 4, 97, gate.None), 0, 8, gate.RoundsUndecided), event, whole}
 		for i := range n - 3 {
-			list = append(list, beside(compared(fmt.Sprint("E", i), ms, 90, 4, 97, gate.None), 0, 8, gate.SaysOpen))
+			list = append(list, beside(compared(fmt.Sprint("E", i), ms, 90, 4, 97, gate.None), 0, 8, gate.RoundsUndecided))
 		}
 		return roundsSection(Input{Verdict: gate.Verdict{Runs: []gate.RunVerdict{runVerdict("U1", gate.Regression, upgraded[0], list...)}}}).Body.(*document.Gallery)
 	}
@@ -282,10 +282,10 @@ func TestRoundPictures(t *testing.T) {
 	}
 }
 
-// TestRoundPicturesShowShares: a round's difference is a share of what the base build has in it,
-// or as it is where the base build has nothing in it, and the interval is drawn where it has both
-// ends: 5 of 4 is a quarter more, and 3 of 0 are 3.
-func TestRoundPicturesShowShares(t *testing.T) {
+// A round's difference is a share of the base build's value in it, or the difference itself where
+// that value is zero, and the interval is drawn where it has both ends: 5 of 4 is a quarter more,
+// and 3 of 0 are 3.
+func TestRoundFiguresShowShares(t *testing.T) {
 	c := compared("", ms, 4, 1, 5, gate.None)
 	for _, one := range []struct {
 		metric    string
@@ -301,7 +301,7 @@ func TestRoundPicturesShowShares(t *testing.T) {
 		{"frames.smooth_ratio", 0.9, nil, nil, []float64{1, 3}, false},
 		{"frames.overrun_ms", 4, nil, nil, []float64{1, 3}, false},
 	} {
-		c.Metric, c.Rounds = one.metric, &gate.RoundsOf{Rounds: 2, Base: one.base, ChangeLow: one.low, ChangeHigh: one.high, Values: [][2]float64{{4, 5}, {0, 3}}}
+		c.Metric, c.Rounds = one.metric, &gate.RoundsComparison{Rounds: 2, Base: one.base, ChangeLow: one.low, ChangeHigh: one.high, Values: [][2]float64{{4, 5}, {0, 3}}}
 		got := (Input{}).rounds(gate.RunVerdict{}, c)
 		if !slices.Equal(got.Differences, one.want) || (got.Interval != nil) != one.interval {
 			t.Errorf("%s of %g: differences %v, want %v; interval %v", one.metric, one.base, got.Differences, one.want, got.Interval)
@@ -309,7 +309,7 @@ func TestRoundPicturesShowShares(t *testing.T) {
 	}
 }
 
-// TestUndecidedCountsRuns: of one run the column of how many runs there are says nothing.
+// With a single run there is no column for the number of runs.
 func TestUndecidedCountsRuns(t *testing.T) {
 	in := inconclusive()
 	if table := openSection(in).Body.(*document.Table); !table.Columns[5].Idle || table.Columns[5].Title != "Runs" {

@@ -12,16 +12,15 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// The paper's class labels (section 5.3.3), prefixed with an event in the
-// fine-grained mode.
+// The paper's class labels (section 5.3.3), prefixed with an event in the fine-grained mode.
 const (
 	labelWorse  = "Outlier-"
 	labelBetter = "Outlier+"
-	// labelSuspect is what rules call a run that is perhaps worse.
+	// labelSuspect is the label of a run that may be worse.
 	labelSuspect = "Suspect-"
 )
 
-// label is a class label taken apart.
+// label is a parsed class label.
 type label struct {
 	Event string // "" for the whole run
 	Kind  string // labelWorse, labelBetter, or the label itself where it is neither
@@ -36,7 +35,7 @@ func parseLabel(s string) label {
 	return label{"", s}
 }
 
-// items are a rule's conditions as "sdk = 5.0.0", sorted by property.
+// items returns a rule's conditions as "sdk = 5.0.0", sorted by property.
 func items(r gate.Rule) []string {
 	out := make([]string, 0, len(r.If))
 	for k, v := range r.If {
@@ -46,21 +45,21 @@ func items(r gate.Rule) []string {
 	return out
 }
 
-// maxItems bounds the conditions of one rule that are shown.
+// maxItems limits the conditions of one rule that are shown.
 const maxItems = 6
 
-// pattern is a context and all that it leads to: rules of the same condition,
-// confidence and kind of label are told once, with their events.
+// pattern is a context with all its labels: rules of the same condition, confidence and kind of
+// label are reported once, with their events.
 type pattern struct {
 	gate.Rule          // the first of them
 	Kind      string   // labelWorse, labelBetter, or the label itself where it is neither
-	Whole     bool     // the whole run bears the label
-	Events    []string // the events that do
+	Whole     bool     // the whole run has the label
+	Events    []string // the events that have it
 	MaxLift   float64  // Lift is the least
 }
 
-// patterns groups rules: what is worse first, the whole run before single
-// events, otherwise in the verdict's order.
+// patterns groups rules: worse ones first, the whole run before single events, otherwise in the
+// verdict's order.
 func patterns(rules []gate.Rule) []pattern {
 	byKey := map[string]int{}
 	var out []pattern
@@ -85,8 +84,8 @@ func patterns(rules []gate.Rule) []pattern {
 	return out
 }
 
-// drawn are the patterns that a graph shows: those of the whole run where there
-// are any, as one graph of every event's would be a thicket.
+// drawn returns the patterns for the graph: those of the whole run where there are any, as a graph
+// of every event would be unreadable.
 func drawn(all []pattern, most int) []pattern {
 	var whole []pattern
 	for _, p := range all {
@@ -111,7 +110,7 @@ func (p pattern) rank() int {
 	return rank
 }
 
-// tone is which way a label speaks.
+// tone returns the tone of the label.
 func (p pattern) tone() document.Tone {
 	switch p.Kind {
 	case labelWorse:
@@ -122,7 +121,7 @@ func (p pattern) tone() document.Tone {
 	return document.Neutral
 }
 
-// word is the kind of a label as the end of a sentence.
+// word returns the kind of a label as the end of a sentence.
 func (p pattern) word() string {
 	switch p.Kind {
 	case labelWorse:
@@ -135,7 +134,7 @@ func (p pattern) word() string {
 	return "labelled " + wording.Name(p.Kind)
 }
 
-// words is what a pattern leads to: "worse, also after E2 and E5".
+// words describes a pattern's labels: "worse, also after E2 and E5".
 func (p pattern) words() string {
 	switch {
 	case len(p.Events) == 0:
@@ -146,7 +145,7 @@ func (p pattern) words() string {
 	return p.word() + " after " + prose.Few(p.Events, 3)
 }
 
-// node is words for a node of a graph, where all of the whole run meet in one.
+// node returns the text of a node of a graph, which all labels of the whole run share.
 func (p pattern) node() string {
 	if p.Whole {
 		return p.word()
@@ -154,8 +153,8 @@ func (p pattern) node() string {
 	return p.word() + " after " + prose.Few(p.Events, 1)
 }
 
-// sentence reads a pattern out: "All 2 runs with sdk = 5.0.0 are worse
-// (support 4.4 %, confidence 100 %, lift 9)."
+// sentence describes a pattern: "All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence
+// 100 %, lift 9)."
 func (p pattern) sentence() string {
 	condition := prose.Few(items(p.Rule), maxItems)
 	if same := items(gate.Rule{If: p.Same}); len(same) > 0 {
@@ -172,8 +171,7 @@ func (p pattern) sentence() string {
 		ruleSubject(p.Rule), condition, ruleVerb(p.Rule), p.words(), wording.Percent(p.Support), wording.Percent(p.Confidence), lift)
 }
 
-// ruleRuns is how many runs meet the rule's condition: count over confidence; 0
-// where the rule does not tell.
+// ruleRuns returns how many runs meet the rule's condition: count over confidence; 0 where unknown.
 func ruleRuns(r gate.Rule) int {
 	if r.Count <= 0 || !(r.Confidence > 0) {
 		return 0

@@ -18,8 +18,7 @@ func rule(then string, count int, confidence float64, conditions ...string) gate
 	return r
 }
 
-// TestRulesInOrder: what is worse comes before what is better, and of each the whole run before
-// an event.
+// Worse comes before better, and in each the whole run before an event.
 func TestRulesInOrder(t *testing.T) {
 	var got []string
 	for _, p := range patterns([]gate.Rule{
@@ -32,8 +31,8 @@ func TestRulesInOrder(t *testing.T) {
 	}
 }
 
-// TestRulesInWords: a rule says how many of the runs that meet its condition bear its label, and
-// "runs" where it does not tell.
+// A rule reports how many of the runs that meet its condition have its label, and only "runs" where
+// that is unknown.
 func TestRulesInWords(t *testing.T) {
 	const numbers = " (support 10 %, confidence 90 %, lift 2)."
 	for want, r := range map[string]gate.Rule{
@@ -49,8 +48,8 @@ func TestRulesInWords(t *testing.T) {
 	}
 }
 
-// TestRuleGraphOfTheWholeRun: the graph has the rules of the whole run where there are any, which
-// meet in one node, and else those of events, each with its own.
+// The graph has the rules of the whole run where there are any, which share one node, and else
+// those of events, each with its own.
 func TestRuleGraphOfTheWholeRun(t *testing.T) {
 	event, whole, other := rule("E1Outlier-", 1, 1, "a=1"), rule("Outlier-", 1, 1, "a=2"), rule("E2Outlier+", 1, 1, "a=3")
 	for _, c := range []struct {
@@ -70,8 +69,8 @@ func TestRuleGraphOfTheWholeRun(t *testing.T) {
 	}
 }
 
-// TestRunsInWords: of a run stands why its verdict is what it is, and what it was compared with,
-// by the total where the list is cut and by the list where there is no total.
+// A run has the reason of its verdict, and what it was compared with, by the total where the list
+// is cut and by the list where there is no total.
 func TestRunsInWords(t *testing.T) {
 	list := []gate.Reference{{ID: "D4", Similarity: 2.2361, Weight: 0.051}, {ID: "D5"}}
 	for name, c := range map[string]struct {
@@ -89,8 +88,8 @@ func TestRunsInWords(t *testing.T) {
 	}
 }
 
-// TestRunsShowTheirComparisons: a run has its comparisons, what deviates first and once, at most
-// 60 of them, and says how many there are.
+// A run lists its comparisons, deviating ones first and once, at most 60, and reports how many
+// there are.
 func TestRunsShowTheirComparisons(t *testing.T) {
 	worse := compared("tap", ms, 10, 1, 20, gate.ToRegression)
 	list := []gate.Comparison{compared("", ms, 10, 1, 10, gate.None), worse}
@@ -109,9 +108,9 @@ func TestRunsShowTheirComparisons(t *testing.T) {
 	}
 }
 
-// TestRunsShareTheRoomForComparisons: 3,000 comparisons of all runs are shown, of the gravest
-// runs first: of 50 runs 60 each, and none of the 51st, which passed.
-func TestRunsShareTheRoomForComparisons(t *testing.T) {
+// 3,000 comparisons of all runs are shown, those of the gravest runs first: 60 each of 50 runs, and
+// none of the 51st, which passed.
+func TestRunsShareRoomForComparisons(t *testing.T) {
 	var list []gate.Comparison
 	for range 70 {
 		list = append(list, compared("", ms, 10, 1, 10, gate.None))

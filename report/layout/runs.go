@@ -12,14 +12,13 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// How much is told of the comparisons of checked runs.
+// The number of comparisons of checked runs that are listed.
 const (
 	runRows    = 60    // comparisons of one run
 	allRunRows = 3_000 // comparisons of all runs together
 )
 
-// runsSection tells of each run. Those that a reader should look at first have their
-// comparisons.
+// runsSection describes each run. Those that a reader should see first list their comparisons.
 func runsSection(in Input) document.Section {
 	runs := in.Verdict.Runs
 	cards := &document.Cards{
@@ -37,11 +36,11 @@ func runsSection(in Input) document.Section {
 	return document.Section{ID: "runs", Title: document.Everywhere("Runs"), Body: cards}
 }
 
-// pageRuns bounds the runs of which a page tells.
+// pageRuns limits the runs that a page lists.
 const pageRuns = 200
 
-// roomFor is how many comparisons are told of a run, by its place among the runs:
-// of those that are told at all, the gravest first.
+// roomFor returns how many comparisons are listed of a run, by its index: of the listed ones,
+// gravest first.
 func roomFor(runs []gate.RunVerdict) map[int]int {
 	out := map[int]int{}
 	room := allRunRows
@@ -52,8 +51,7 @@ func roomFor(runs []gate.RunVerdict) map[int]int {
 	return out
 }
 
-// gravestFirst are the places of runs, those first that a reader should look at
-// first.
+// gravestFirst returns the indexes of runs, those first that a reader should see first.
 func gravestFirst(runs []gate.RunVerdict) []int {
 	out := make([]int, len(runs))
 	for i := range out {
@@ -78,7 +76,7 @@ func newCard(r gate.RunVerdict, v gate.Verdict) document.Card {
 		card.Labels = strings.TrimPrefix(card.Labels+", "+wording.Name(l), ", ")
 	}
 	for _, w := range r.Warnings {
-		if w.String() == r.Reason { // it is said already
+		if w.String() == r.Reason { // already shown
 			continue
 		}
 		card.Warnings = append(card.Warnings, wording.Sentence(w.String()))
@@ -86,7 +84,7 @@ func newCard(r gate.RunVerdict, v gate.Verdict) document.Card {
 	return card
 }
 
-// runTable is at most rows of a run's comparisons, the flagged ones first.
+// runTable returns at most that many rows of a run's comparisons, flagged ones first.
 func (in Input) runTable(r gate.RunVerdict, rows int) *document.Table {
 	t := findingsTable(false)
 	comparisons := deviationsFirst(r)
@@ -100,7 +98,7 @@ func (in Input) runTable(r gate.RunVerdict, rows int) *document.Table {
 	return t
 }
 
-// deviationsFirst are all comparisons of a run, the flagged ones first.
+// deviationsFirst returns all comparisons of a run, flagged ones first.
 func deviationsFirst(v gate.RunVerdict) []gate.Comparison {
 	out := slices.Clone(v.Deviations)
 	for _, c := range v.Comparisons {
@@ -126,8 +124,8 @@ func reasonOf(r gate.RunVerdict) string {
 	return wording.Sentence(r.Reason)
 }
 
-// referenceOf says what a run was compared with: "40 accepted runs, most alike
-// D4 (similarity 2.24, weight 5.1 %)".
+// referenceOf describes what a run was compared with: "40 accepted runs, most alike D4 (similarity
+// 2.24, weight 5.1 %)".
 func referenceOf(r gate.RunVerdict) string {
 	n := max(r.ReferenceTotal, len(r.Reference))
 	text := "compared with " + prose.Count(n, "accepted run", "accepted runs")

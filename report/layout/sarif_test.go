@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// sarif is what a reader of SARIF sees of a report.
+// sarifOf returns what a reader of SARIF sees of a report.
 func sarifOf(t *testing.T, in Input, places document.Places) (rules, results []map[string]any, text string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -38,8 +38,8 @@ func sarifOf(t *testing.T, in Input, places document.Places) (rules, results []m
 	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
 		t.Fatal(err)
 	}
-	// SARIF 2.1.0: version and runs (3.13), tool.driver.name (3.19.8); results is
-	// [] where nothing was found (3.14.23), so that alerts are closed.
+	// SARIF 2.1.0: version and runs (3.13), tool.driver.name (3.19.8); results is [] where nothing
+	// was found (3.14.23), so that alerts are closed.
 	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != "apkgate" {
 		t.Errorf("the head is %q %q with %d runs", log.Schema, log.Version, len(log.Runs))
 	}
@@ -67,8 +67,8 @@ func dig(v any, path ...any) any {
 	return v
 }
 
-// The fixture has three worse metrics of the whole run, one event that is worse
-// with an after-effect, and an improvement: four findings of three metrics.
+// The fixture has three worse metrics of the whole run, one event that is worse with an
+// after-effect, and an improvement: four findings of three metrics.
 func TestSARIFHasAResultForEachFinding(t *testing.T) {
 	rules, results, _ := sarifOf(t, regression(), document.Places{"open-message": {Path: "my app/Test.kt", Line: 41}})
 	if len(rules) != 3 || len(results) != 4 {
@@ -94,7 +94,7 @@ func TestSARIFHasAResultForEachFinding(t *testing.T) {
 	}
 }
 
-func TestSARIFFingerprintsOutliveTheNumbers(t *testing.T) {
+func TestSARIFFingerprintsIgnoreNumbers(t *testing.T) {
 	prints := func(in Input) []string {
 		var out []string
 		for _, p := range Verdict(in).Problems {
@@ -140,7 +140,7 @@ func TestSARIFOfOtherOutcomes(t *testing.T) {
 	}
 }
 
-// An invalid run is a finding too: a file without results says that all is well.
+// An invalid run is a finding too: a file without results means that all is well.
 func TestSARIFOfAnInvalidRun(t *testing.T) {
 	rules, results, _ := sarifOf(t, invalid(), document.Places{"open-message": {Path: "Test.kt", Line: 4}})
 	if len(rules) != 1 || len(results) != 1 || rules[0]["id"] != "apkgate.invalid" || results[0]["ruleId"] != "apkgate.invalid" {
@@ -157,7 +157,7 @@ func TestSARIFOfAnInvalidRun(t *testing.T) {
 	}
 }
 
-// A message may hold no link, and no placeholder (SARIF 2.1.0, 3.11.5, 3.11.6).
+// A message may contain no link, and no placeholder (SARIF 2.1.0, 3.11.5, 3.11.6).
 func TestSARIFOfHostileNames(t *testing.T) {
 	link := regexp.MustCompile(`(^|[^\\])\[[^\]]*[^\\]\]\(`)
 	_, results, text := sarifOf(t, hostile(), document.Places{"": {Path: "apkgate.yml"}})
@@ -178,8 +178,7 @@ func TestSARIFOfHostileNames(t *testing.T) {
 	}
 }
 
-// A comparison of two builds: base 0.95, head 0.9 of the frames are smooth in each
-// of three events.
+// A comparison of two builds: base 0.95, head 0.9 of the frames are smooth in each of three events.
 func TestSARIFOfAComparison(t *testing.T) {
 	var b bytes.Buffer
 	v := abVerdict(3)
@@ -209,14 +208,14 @@ func TestSARIFOfAComparison(t *testing.T) {
 }
 
 // Each of the 5,001 events is worse in one of the ten runs.
-func TestSARIFIsBounded(t *testing.T) {
+func TestSARIFIsLimited(t *testing.T) {
 	if _, results, _ := sarifOf(t, huge(10, 5001), nil); len(results) != 5000 {
 		t.Errorf("%d results, want the 5,000 that GitHub shows", len(results))
 	}
 }
 
-// TestProblemsOfInvalidRuns: the runs of a scenario that are invalid are one problem, with each
-// of their reasons once, and as many of them as there is room for: 1,000 bytes, and one more.
+// The invalid runs of a scenario are one problem, with each of their reasons once, up to 1,000
+// bytes, and one more.
 func TestProblemsOfInvalidRuns(t *testing.T) {
 	var v gate.Verdict
 	for _, reason := range []string{"the app crashed", "a test failed", "the app crashed", strings.Repeat("x", 500), strings.Repeat("y", 500), strings.Repeat("z", 500)} {
@@ -229,9 +228,9 @@ func TestProblemsOfInvalidRuns(t *testing.T) {
 	}
 }
 
-// TestProblemsTellCausesOfTheirRuns: a problem has the causes of the runs that deviate, and not
-// those of another run of the same scenario.
-func TestProblemsTellCausesOfTheirRuns(t *testing.T) {
+// A problem has the causes of the runs that deviate, and not those of another run of the same
+// scenario.
+func TestProblemsHaveCausesOfTheirRuns(t *testing.T) {
 	var in Input
 	for _, id := range []string{"A", "B"} {
 		d := gate.ToRegression

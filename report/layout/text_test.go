@@ -24,8 +24,8 @@ func textOf(t *testing.T, in Input, o document.Options) string {
 	return b.String()
 }
 
-// The expected lines are written by hand from the arithmetic of the fixtures:
-// the middle run has 270 of 450 frames, −40 %, and an interval of ± 3 %.
+// The expected lines are written by hand from the arithmetic of the fixtures: the middle run has
+// 270 of 450 frames, −40 %, and an interval of ± 3 %.
 func TestTextRegression(t *testing.T) {
 	got := textOf(t, regression(), document.Options{Width: 100})
 	first, _, _ := strings.Cut(got, "\n\n")
@@ -86,8 +86,8 @@ func TestTextOtherOutcomes(t *testing.T) {
 	}
 }
 
-// A warning of a run that passes is told too, once for all runs that have it.
-func TestTextTellsWarningsOfRuns(t *testing.T) {
+// A warning of a run that passes is shown too, once for all runs that have it.
+func TestTextShowsWarningsOfRuns(t *testing.T) {
 	in := pass()
 	for i := range in.Verdict.Runs {
 		in.Verdict.Runs[i].Warnings = []run.Warning{{Text: "the preset dune flags nothing here"}}
@@ -101,7 +101,7 @@ func TestTextTellsWarningsOfRuns(t *testing.T) {
 	}
 }
 
-func TestTextKeepsToItsWidth(t *testing.T) {
+func TestTextRespectsItsWidth(t *testing.T) {
 	for _, width := range []int{40, 60, 72, 80, 100, 132} {
 		for _, in := range []Input{regression(), pass(), inconclusive()} {
 			text := textOf(t, in, document.Options{Width: width}) + textOf(t, in, document.Options{Width: width, Verbose: true})
@@ -134,7 +134,7 @@ func TestTextNeutralisesHostileNames(t *testing.T) {
 	}
 }
 
-// A verdict of the preset dune has no intervals and no p; what it has are fences.
+// A verdict of the preset dune has no intervals and no p, but fences.
 func TestTextWithoutTests(t *testing.T) {
 	in := regression()
 	c := gate.Comparison{Metric: "frames.count", Direction: gate.ToRegression, Value: 270, Expected: 449,
@@ -149,7 +149,7 @@ func TestTextWithoutTests(t *testing.T) {
 	}
 }
 
-// A broken limit is a regression whatever the history says, and is told as one.
+// A broken limit is a regression whatever the history, and is reported as one.
 func TestTextBeyondALimit(t *testing.T) {
 	c := compared("", "frames.duration_ms", 16, 2, 17, gate.ToRegression)
 	limit := 16.7
@@ -161,8 +161,8 @@ func TestTextBeyondALimit(t *testing.T) {
 	}
 }
 
-// One phone breaks a limit and two are worse within it: the limit is said of the one.
-func TestALimitIsToldOfWhoBreaksIt(t *testing.T) {
+// One phone breaks a limit and two are worse within it: the limit is reported for the one.
+func TestBrokenLimitIsReportedForItsRun(t *testing.T) {
 	broken := compared("", "frames.duration_ms", 10, 2, 17, gate.ToRegression)
 	broken.Limit = new(16.7)
 	runs := []gate.RunVerdict{runVerdict("R", gate.Regression, nil, broken)}
@@ -195,8 +195,8 @@ func TestTextOfMetricsInThePlural(t *testing.T) {
 	}
 }
 
-// What a pass is worth holds for every run, or is not said.
-func TestTextSaysWhatAPassIsWorth(t *testing.T) {
+// A pass reports what it is worth only if that holds for every run.
+func TestTextOfPassSensitivity(t *testing.T) {
 	in := pass()
 	set := func(run, comparison int, share float64) {
 		in.Verdict.Runs[run].Comparisons[comparison].Detectable = share
@@ -210,8 +210,8 @@ func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 	}
 }
 
-// A pass that could not look at a number says so above everything else.
-func TestTextSaysWhatAPassDoesNotJudge(t *testing.T) {
+// A pass that did not cover a number reports that first.
+func TestTextOfUnjudgedMetrics(t *testing.T) {
 	in := pass()
 	if got := textOf(t, in, document.Options{}); strings.Contains(got, "Not judged") {
 		t.Errorf("all is judged:\n%s", got)
@@ -223,7 +223,7 @@ func TestTextSaysWhatAPassDoesNotJudge(t *testing.T) {
 	}
 }
 
-// What runs show together is said of them together, not of each.
+// What runs show together is reported for them together, not for each.
 func TestTextOfRunsTogether(t *testing.T) {
 	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression}}
 	for _, id := range []string{"A", "B"} {
@@ -237,8 +237,8 @@ func TestTextOfRunsTogether(t *testing.T) {
 	}
 }
 
-// What a run's verdict rests on is not said again as its warning.
-func TestTextSaysAReasonOnce(t *testing.T) {
+// The reason of a run's verdict is not repeated as its warning.
+func TestTextShowsReasonOnce(t *testing.T) {
 	in := pass()
 	r := &in.Verdict.Runs[0]
 	r.Verdict, r.Reason = gate.Inconclusive, "most frames are gone"
@@ -249,8 +249,8 @@ func TestTextSaysAReasonOnce(t *testing.T) {
 	}
 }
 
-// TestTitles: a report is headed by what the caller set, or else by each scenario and each app
-// once, as far as they have names.
+// A report's title is the caller's, or else each scenario and each app once, as far as they have
+// names.
 func TestTitles(t *testing.T) {
 	of := func(scenario, app, version string) gate.RunVerdict {
 		return gate.RunVerdict{Scenario: scenario, App: run.App{Package: app, Version: version}}
@@ -272,7 +272,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// TestGuideToFindings: the page says of rows what their numbers are of where that is not plain.
+// The page explains the numbers of its rows where that is not obvious.
 func TestGuideToFindings(t *testing.T) {
 	const several, inTurns, shares = "Rows covering several runs show the median.", "Of both builds in turns, ", "Shares of frames change in percentage points (pp)."
 	plain := compared("", ms, 10, 1, 20, gate.ToRegression)
@@ -284,7 +284,7 @@ func TestGuideToFindings(t *testing.T) {
 		want []string
 	}{
 		{"one run", plain, 1, nil}, {"two runs", plain, 2, []string{several}}, {"a ratio", ratio, 1, []string{shares}},
-		{"rounds", beside(plain, 0.1, 16, gate.SaysWorse), 1, []string{inTurns}}, {"a ratio of two runs", ratio, 2, []string{several, shares}},
+		{"rounds", beside(plain, 0.1, 16, gate.RoundsWorse), 1, []string{inTurns}}, {"a ratio of two runs", ratio, 2, []string{several, shares}},
 	} {
 		var v gate.Verdict
 		for range c.runs {

@@ -11,16 +11,16 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// maxNotes bounds the notes near the top.
+// maxNotes limits the notes near the top.
 const maxNotes = 10
 
-// maxWarnings bounds the warnings of one kind.
+// maxWarnings limits the warnings of one kind.
 const maxWarnings = 100
 
 // Verdict lays out a verdict on runs.
 func Verdict(in Input) document.Document {
-	in.Catalogue = in.catalogue() // it is asked for each of a million numbers
-	s := tell(in)
+	in.Catalogue = in.catalogue() // it is used for each of a million numbers
+	s := newStory(in)
 	d := document.Document{
 		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Footer: footer(in),
 		Answer:   document.Answer{Outcome: document.Outcome(s.Outcome), Word: s.Word, Lead: s.Lead, Sure: s.Sure},
@@ -44,7 +44,7 @@ func notes(all []string) []string {
 	return out
 }
 
-// warnings are a list of warnings, of which so many stand open on a terminal.
+// warnings returns a list of warnings, of which a terminal shows that many unfolded.
 func warnings(all []run.Warning, terminal document.Room) document.List {
 	l := document.List{Rooms: document.Rooms{Terminal: terminal, Comment: document.Room{Most: 200}, Page: document.Room{Most: maxWarnings}}}
 	for _, w := range all {
@@ -53,8 +53,7 @@ func warnings(all []run.Warning, terminal document.Room) document.List {
 	return l
 }
 
-// findingsSection is the table of what deviates, each finding with its after-effects
-// below it.
+// findingsSection returns the table of deviations, each finding with its after-effects below it.
 func findingsSection(all []finding, several bool) document.Section {
 	t := findingsTable(true)
 	t.Columns[5].Idle = !several
@@ -71,7 +70,7 @@ func findingsSection(all []finding, several bool) document.Section {
 	return s
 }
 
-// guideTo says of rows what their numbers are of, where that is not plain.
+// guideTo explains the numbers of rows where that is not obvious.
 func guideTo(rows []finding) string {
 	var say []string
 	if slices.ContainsFunc(rows, func(f finding) bool { return len(f.Hits) > 1 }) {
@@ -86,7 +85,8 @@ func guideTo(rows []finding) string {
 	return strings.Join(say, " ")
 }
 
-// findingsTable is the columns of comparisons, with how many runs each is of.
+// findingsTable returns the columns of comparisons, with a column for the number of runs if runs is
+// set.
 func findingsTable(runs bool) *document.Table {
 	titles := []string{"What", "Expected", "This run", "Change", "Interval", "Runs", "Status"}
 	if !runs {
@@ -100,11 +100,11 @@ func findingsTable(runs bool) *document.Table {
 	return t
 }
 
-// row is a finding's, with how many runs it is of or without.
+// row returns a finding's row, with or without its number of runs.
 func (f finding) row(what string, runs bool) document.Row {
 	c := f.middle()
 	expected, value := numbers(f.Metric, c)
-	between := strings.TrimSuffix(interval(f.Metric, c), wording.Unit(percentagePoints)) // the change beside it says so
+	between := strings.TrimSuffix(interval(f.Metric, c), wording.Unit(percentagePoints)) // the change next to it has the unit
 	r := document.Row{
 		Cells: []string{what, expected, value, change(f.Metric, c), between},
 		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "",
@@ -114,12 +114,12 @@ func (f finding) row(what string, runs bool) document.Row {
 	}
 	r.Cells = append(r.Cells, f.status())
 	if r.After {
-		r.Brief = "after" // it stands under its cause anyway
+		r.Brief = "after" // it is listed under its cause anyway
 	}
 	return r
 }
 
-// rulesSection is the contexts in which it happens, in words and as a graph.
+// rulesSection returns the contexts in which it happens, in words and as a graph.
 func rulesSection(all []pattern) document.Section {
 	l := &document.List{
 		Noun:  document.Noun{One: "rule", Many: "rules"},
@@ -138,7 +138,7 @@ func rulesSection(all []pattern) document.Section {
 	}
 }
 
-// footer says what was compared with what, and by which rules.
+// footer describes what was compared with what, and by which rules.
 func footer(in Input) string {
 	var parts []string
 	if c := wording.Name(in.Meta.HeadCommit); c != "" {

@@ -7,10 +7,10 @@ import (
 	"github.com/apkgate/apkgate/gate"
 )
 
-// What there is clearly more of stands beside what got worse, with its own numbers, and is
-// called no cause: 44 where 40 were expected is a tenth more. It stands beside no rare event,
-// and in no pass.
-func TestWorkBesideWhatGotWorse(t *testing.T) {
+// Work that is clearly more is shown with what got worse, with its own numbers, and is not called a
+// cause: 44 where 40 were expected is a tenth more. It is shown neither with a rare event, nor in a
+// pass.
+func TestWorkWithRegression(t *testing.T) {
 	more := compared("", "work.inflations", 40, 1, 44, gate.None)
 	more.Low, more.High = new(0.07), new(0.13)
 	slower := compared("", ms, 100, 4, 120, gate.ToRegression)
@@ -35,9 +35,9 @@ func TestWorkBesideWhatGotWorse(t *testing.T) {
 	}
 }
 
-// Beside the base build the numbers are those of the rounds: 110 where it has 100.
-func TestWorkBesideTheBaseBuild(t *testing.T) {
-	in := settled(gate.Regression, gate.StoppedSettled, 16, beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.SaysWorse))
-	in.Verdict.Runs[0].Work = []gate.Comparison{beside(compared("", "work.page_faults", 90, 4, 107, gate.None), 0.1, 16, gate.SaysWorse)}
+// In rounds the numbers are those of the rounds: 110 where the base build has 100.
+func TestWorkInRounds(t *testing.T) {
+	in := settled(gate.Regression, gate.StoppedSettled, 16, beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.RoundsWorse))
+	in.Verdict.Runs[0].Work = []gate.Comparison{beside(compared("", "work.page_faults", 90, 4, 107, gate.None), 0.1, 16, gate.RoundsWorse)}
 	lacks(t, commentOf(t, in), "- **More work:** 10 % more minor page faults (110 where the base build has 100) in 1 run. That need not be the cause.\n")
 }

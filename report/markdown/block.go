@@ -12,15 +12,15 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Limits in characters and entries on what a comment shows.
+// Limits in characters and entries of a comment.
 const (
 	maxStatus = 60
 	maxName   = 64 // of a method
 	maxText   = 200
 )
 
-// blocks are the document's sections, the most important first: those that stand
-// open, what is folded of their tables, the folded ones, and the warnings.
+// blocks returns the document's sections, most important first: unfolded ones, the folded parts of
+// their tables, folded ones, and the warnings.
 func blocks(d document.Document) []block {
 	var open, more, folded []block
 	for _, s := range d.Sections {
@@ -56,14 +56,14 @@ func blocks(d document.Document) []block {
 	return out
 }
 
-// fold opens a folded part; the blank line lets Markdown go on inside it.
+// fold opens a folded part; the blank line makes Markdown work inside it.
 func fold(summary string) string {
 	return "\n<details><summary>" + Escape(summary) + "</summary>\n\n"
 }
 
 const unfold = "\n</details>\n"
 
-// heading is the head of an open section, which one without a title has not.
+// heading returns the heading of an unfolded section, "" without a title.
 func heading(title string) string {
 	if title == "" {
 		return "\n"
@@ -79,7 +79,7 @@ func foldedTable(s document.Section, t *document.Table, rows []document.Row, tot
 	return table(block{head: fold(s.Title.Comment) + note(t), tail: unfold, total: total}, t, rows)
 }
 
-// overflow is the rows of a table for which there is no room where it stands.
+// overflow returns the rows of a table that did not fit in its place.
 func overflow(t *document.Table, rows []document.Row, total int) block {
 	return table(block{head: fold(t.Noun.More(total)), tail: unfold, total: total}, t, rows)
 }
@@ -91,7 +91,7 @@ func note(t *document.Table) string {
 	return Escape(t.Note) + "\n\n"
 }
 
-// table adds rows to a block. Numbers stand to the right.
+// table adds rows to a block. Numbers are aligned to the right.
 func table(b block, t *document.Table, rows []document.Row) block {
 	titles := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -127,8 +127,8 @@ func cells(t *document.Table, r document.Row) []string {
 	return out
 }
 
-// unbroken is a cell of numbers that stays on one line, also in a narrow table: "−55…−45 %",
-// "1 of 4". Words may break.
+// unbroken keeps a cell of numbers on one line, even in a narrow table: "−55…−45 %", "1 of 4".
+// Words may break.
 func unbroken(cell string) string {
 	const longest = 24 // characters
 	if !strings.ContainsAny(cell[:min(len(cell), 1)], "+0123456789") && !strings.HasPrefix(cell, "−") || utf8.RuneCountInString(cell) > longest {
@@ -137,11 +137,10 @@ func unbroken(cell string) string {
 	return spaces.Replace(cell)
 }
 
-// spaces keep what they stand in together: a space that breaks no line, and nothing that lets none
-// be broken behind an ellipsis.
+// spaces keep a cell on one line: a non-breaking space, and a word joiner after an ellipsis.
 var spaces = strings.NewReplacer(" ", "\u00a0", "…", "…\u2060")
 
-// list is a list, what there is no room for folded, and its graph.
+// list returns a list, with its overflow folded, and its graph.
 func list(s document.Section, l *document.List) []block {
 	if len(l.Items) == 0 {
 		return nil
@@ -163,7 +162,7 @@ func list(s document.Section, l *document.List) []block {
 	return out
 }
 
-// isAddress reports whether a link is one that ends where it seems to.
+// isAddress reports whether a link ends where it seems to.
 func isAddress(link string) bool {
 	u, err := url.Parse(link)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsAny(link, " ()<>\\\"")
@@ -181,8 +180,8 @@ func items(items []document.Item) []string {
 	return out
 }
 
-// groups are what changed: the sentences of the group that matters most, what is to
-// be held against any, and its tables folded. Where nothing changed there are none.
+// groups returns what changed: the sentences of the most important group, the doubts of all, and
+// the tables folded. Where nothing changed there are none.
 func groups(s document.Section, g *document.Groups) []block {
 	if !g.Open || len(g.Groups) == 0 {
 		return nil
@@ -205,12 +204,11 @@ func groups(s document.Section, g *document.Groups) []block {
 	return out
 }
 
-// pictureWidth is how many columns a picture in lines may have: a comment shows some of
-// them, and scrolls to the others.
+// pictureWidth is the maximum number of columns of a figure in lines: a comment shows some of them,
+// and scrolls to the others.
 const pictureWidth = 130
 
-// figures are the pictures that can be told in lines, folded. One stands or falls as a
-// whole.
+// figures returns the figures that have a text form, folded. Each is kept or left out as a whole.
 func figures(all []document.Figure) []block {
 	var out []block
 	for _, f := range all {
@@ -225,7 +223,7 @@ func figures(all []document.Figure) []block {
 	return out
 }
 
-// doubts are those of all groups, each once.
+// doubts returns those of all groups, each once.
 func doubts(g *document.Groups) []string {
 	var out []string
 	for _, group := range g.Groups {
@@ -238,7 +236,7 @@ func doubts(g *document.Groups) []string {
 	return out
 }
 
-// cards are a folded table, one row a card.
+// cards returns a folded table, one row per card.
 func cards(s document.Section, c *document.Cards) block {
 	b := block{
 		head: fold(s.Title.Comment) + "| " + strings.Join(c.Heads, " | ") + " |\n|" + strings.Repeat(":--|", len(c.Heads)) + "\n",
@@ -255,7 +253,7 @@ func cards(s document.Section, c *document.Cards) block {
 	return b
 }
 
-// warnings are the document's, and those of its cards under their names.
+// warnings returns the document's, and those of its cards under their names.
 func warnings(d document.Document) block {
 	b := block{head: fold("Warnings"), tail: unfold, lines: items(d.Warnings.Items)}
 	for _, s := range d.Sections {

@@ -7,14 +7,13 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// zeroWidth is a zero-width space. GitHub looks for mentions, references and
-// addresses in the rendered text, where a backslash is gone; this stays.
+// zeroWidth is a zero-width space. GitHub looks for mentions, references and addresses in the
+// rendered text, where a backslash is gone and this is not.
 const zeroWidth = "&#8203;"
 
-// Escape escapes plain text for one line of GitHub's Markdown: in a heading, a
-// paragraph, a list item or a cell of a table, it stays the text that it is. It
-// can't open a tag, a link, a code span, emphasis, a formula or another cell,
-// and mentions nobody.
+// Escape escapes plain text for one line of GitHub's Markdown: in a heading, a paragraph, a list
+// item or a table cell, it renders as itself. It can't open a tag, a link, a code span, emphasis, a
+// formula or another cell, and mentions nobody.
 func Escape(s string) string {
 	var b strings.Builder
 	runes := []rune(wording.Visible(s))
@@ -30,7 +29,7 @@ func Escape(s string) string {
 		case '"':
 			b.WriteString("&quot;")
 		case '$':
-			b.WriteString("<span>$</span>") // as GitHub's documentation of formulas says
+			b.WriteString("<span>$</span>") // as documented by GitHub for formulas
 		case '@':
 			b.WriteString("@" + zeroWidth)
 		case '#':
@@ -51,7 +50,7 @@ func Escape(s string) string {
 				b.WriteRune('\\')
 			}
 			b.WriteRune(r)
-		case '-', '+', '=': // begin a list or underline a heading; "GH-7" is a reference
+		case '-', '+', '=': // these begin a list or underline a heading; "GH-7" is a reference
 			if i == 0 && (r != '+' || !next(isNotSpace)) {
 				b.WriteRune('\\')
 			}
@@ -66,8 +65,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// escapePre escapes plain text for one line of a <pre> element, in which Markdown has no
-// meaning but HTML has, and which may still mention somebody where it is copied.
+// escapePre escapes plain text for one line of a <pre> element, where HTML is active but Markdown
+// is not, and which may still mention somebody where it is copied.
 func escapePre(s string) string {
 	return inPre.Replace(s)
 }

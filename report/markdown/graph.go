@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// graphRules bounds the rules of a graph: more would be a thicket.
+// graphRules limits the rules of a graph: more would be unreadable.
 const graphRules = 20
 
-// graph draws rules in Mermaid's language: context items, the share of runs that
-// each rule holds for, and what it leads to (paper, Figure 9).
+// graph draws rules in Mermaid's language: context items, the share of runs of each rule, and its
+// labels (paper, Figure 9).
 func graph(f figure.Rules) string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nflowchart LR\n")
@@ -40,8 +40,8 @@ func graph(f figure.Rules) string {
 	return b.String()
 }
 
-// mermaid escapes plain text for a quoted label of a Mermaid graph: everything
-// but letters, digits and a few marks becomes Mermaid's own character code.
+// mermaid escapes plain text for a quoted label of a Mermaid graph: everything except letters,
+// digits and a few marks becomes Mermaid's own character code.
 func mermaid(s string) string {
 	var b strings.Builder
 	for _, r := range wording.Visible(s) {

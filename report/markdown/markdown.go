@@ -1,10 +1,9 @@
 // Package markdown renders a document as a GitHub comment or the summary of a job.
 //
-// It owns what fits into a comment (size.go), what is folded there, and the
-// escaping of GitHub's Markdown and Mermaid. It takes a stand: the answer stands
-// first and whole; what does not fit is left out by whole rows and sections, and the
-// comment says so; a name opens no tag, link, formula or cell, and mentions nobody.
-// It knows documents, and nothing of what they are about.
+// It owns what fits into a comment (size.go), what is folded, and the escaping of GitHub's Markdown
+// and Mermaid. The answer comes first and is complete; the rest is left out by whole rows and
+// sections, which the comment says; a name opens no tag, link, formula or cell, and mentions
+// nobody. It knows documents, and not what they are about.
 package markdown
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 )
 
-// Render writes a document in at most o.Limit bytes; 0 is MaxComment, and less than
-// 512 is an error.
+// Render writes a document in at most o.Limit bytes; 0 is MaxComment, and less than 512 is an
+// error.
 func Render(w io.Writer, d document.Document, o document.Options) error {
 	limit, err := limited(o.Limit)
 	if err != nil {
@@ -40,7 +39,7 @@ func compose(d document.Document, limit int) string {
 	return cut(head, blocks(d), foot, limit)
 }
 
-// bare is the report where hardly anything fits.
+// bare returns the report for a very small limit.
 func bare(d document.Document, limit int) string {
 	head := "### " + Symbol(d.Answer.Outcome) + " " + Escape(d.Answer.Word) + "\n"
 	if text := "\n" + Escape(d.Checked) + "\n"; d.Checked != "" && len(head)+len(text)+len(leftOut) <= limit {
@@ -70,8 +69,8 @@ func headOf(d document.Document) string {
 	return b.String()
 }
 
-// Symbol lets a reader find an answer in a long conversation; the word beside it
-// says the same.
+// Symbol returns a symbol that makes an answer easy to find in a long conversation; the word next
+// to it says the same.
 func Symbol(o document.Outcome) string {
 	switch o.Known() {
 	case document.Pass, document.Improvement:

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Limits in bytes on what Markdown takes.
+// Limits in bytes of Markdown.
 const (
-	// MaxComment is what GitHub takes as one comment (65,536 characters, each at
-	// least a byte).
+	// MaxComment is the largest comment on GitHub (65,536 characters, each at least a byte).
 	MaxComment = 65_536
-	// minComment has room for the answer alone.
+	// minComment has room for the answer only.
 	minComment = 512
 )
 
-// limited is the limit of a comment: 0 is MaxComment.
+// limited returns the limit of a comment: 0 is MaxComment.
 func limited(limit int) (int, error) {
 	switch {
 	case limit == 0:
@@ -27,17 +26,16 @@ func limited(limit int) (int, error) {
 
 const leftOut = "\n*Parts of this report are left out to keep it within the size of a comment. The HTML and the JSON report have everything.*\n"
 
-// block is a part of a comment that stands or falls as one: its lines can be left
-// out from the end, its frame can't.
+// block is a part of a comment: lines can be left out from its end, but its frame is kept or left
+// out as a whole.
 type block struct {
 	head  string
 	lines []string
-	total int // lines there would be; those beyond len(lines) are counted as left out
+	total int // total number of lines; those beyond len(lines) are counted as left out
 	tail  string
 }
 
-// cut fills what the limit leaves beside head and foot block by block, the most
-// important first.
+// cut fills the space between head and foot block by block, most important first.
 func cut(head string, blocks []block, foot string, limit int) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -55,10 +53,10 @@ func cut(head string, blocks []block, foot string, limit int) string {
 	return b.String()
 }
 
-// fits reports whether there is room for anything beside head and foot.
+// fits reports whether there is room for anything besides head and foot.
 func fits(head, foot string, limit int) bool { return len(head) <= limit-len(foot)-len(leftOut) }
 
-// fit is the block in at most room bytes, and whether it is all there.
+// fit returns the block in at most room bytes, and whether it is complete.
 func (bl block) fit(room int) (text string, whole bool) {
 	const note = 40 // bytes for the line that counts what is left out
 	size := len(bl.head) + len(bl.tail) + note

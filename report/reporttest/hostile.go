@@ -1,6 +1,5 @@
-// Package reporttest holds names for tests of reports: such as try to break out of
-// each language that a report is written in. It is for tests alone; what is made of
-// these names is held to account where they are used.
+// Package reporttest has names for tests of reports that try to break out of each language of a
+// report. It is for tests only; the tests that use the names check the results.
 package reporttest
 
 import (
@@ -8,7 +7,7 @@ import (
 	"strings"
 )
 
-// Hostile are names that try to break out of each language that a report is written in.
+// Hostile are names that try to break out of each language of a report.
 var Hostile = []string{
 	"</title></svg><script>alert(1)</script>",
 	`"><img src=x onerror=alert(1)>`,
@@ -26,7 +25,7 @@ var Hostile = []string{
 	"{{.}} {{template \"x\"}}",
 }
 
-// Mention is what GitHub takes for a person or a team, and Reference for an issue.
+// Mention matches what GitHub interprets as a person or a team, and Reference an issue.
 var (
 	Mention   = regexp.MustCompile(`@[A-Za-z0-9]`)
 	Reference = regexp.MustCompile(`(^|\W)(#|(?i:gh)-)[0-9]`)

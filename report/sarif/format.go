@@ -1,7 +1,6 @@
 package sarif
 
-// Log is a SARIF file, and the others its parts that are written, as OASIS SARIF 2.1.0
-// names them.
+// Log is a SARIF file, and the others its parts that are written, as named by OASIS SARIF 2.1.0.
 type (
 	Log struct {
 		Schema  string     `json:"$schema"`

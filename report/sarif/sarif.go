@@ -1,11 +1,10 @@
-// Package sarif renders the problems of a document as SARIF 2.1.0, which code
-// scanning shows beside the code.
+// Package sarif renders the problems of a document as SARIF 2.1.0, which code scanning shows with
+// the code.
 //
-// It owns that format and where a problem without a known place is put. It takes a
-// stand: a document without problems has no results, which closes the alerts of
-// earlier ones, and one of which the problems are not known is refused, as a file
-// without results would say that all is well. It knows problems and rules, and nothing
-// of what they are about.
+// It owns that format and the location of a problem without a known place. A document without
+// problems has no results, which closes the alerts of earlier ones; a document whose problems are
+// unknown is rejected, as a file without results would mean that all is well. It knows problems and
+// rules, and not what they are about.
 package sarif
 
 import (
@@ -22,12 +21,12 @@ import (
 // maxResults is how many results of one file GitHub shows; the gravest come first.
 const maxResults = 5000
 
-// conventional is where a result is whose scenario has no known place: a file of
-// which one result has no location is refused as a whole by code scanning.
+// conventional is the location of a result whose scenario has no known place: code scanning rejects
+// a file in which one result has no location.
 var conventional = document.Place{Path: "apkgate.yml"}
 
-// Render writes one rule for each metric that a problem is about, and one result a
-// problem, at the place of its scenario.
+// Render writes one rule for each metric with a problem, and one result per problem, at the place
+// of its scenario.
 func Render(w io.Writer, d document.Document, o document.Options) error {
 	if d.Unlisted != "" {
 		return fmt.Errorf("write the report as SARIF: %w", errors.New(d.Unlisted))
@@ -65,8 +64,8 @@ func Render(w io.Writer, d document.Document, o document.Options) error {
 	return nil
 }
 
-// plain escapes text that SARIF would take for a link or a placeholder (SARIF
-// 2.1.0, sections 3.11.5 and 3.11.6).
+// plain escapes text that SARIF would interpret as a link or a placeholder (SARIF 2.1.0, sections
+// 3.11.5 and 3.11.6).
 func plain(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(s)
 }
@@ -78,7 +77,7 @@ func level(p document.Problem) string {
 	return "warning"
 }
 
-// rulesOf are the rules that the problems break, and the index of each.
+// rulesOf returns the rules that the problems break, and the index of each.
 func rulesOf(all []document.Rule, problems []document.Problem) (rules []rule, index map[string]int) {
 	broken := map[string]bool{}
 	for _, p := range problems {

@@ -2,29 +2,28 @@ package saved
 
 import "fmt"
 
-// Bounds are limits on the structure of a document as JSON. Memory goes by its
-// values, not by its bytes: three bytes, "{},", become a comparison of hundreds.
+// Bounds limit the structure of a document as JSON. Memory depends on its values, not on its bytes:
+// three bytes, "{},", become a comparison of hundreds.
 type Bounds struct {
-	Elements int // of lists, beside plain numbers in a list of samples
+	Elements int // of lists, except plain numbers in a list of samples
 	Members  int // of objects
 }
 
-// ownBounds allow for what a document of MaxJSON bytes needs that apkgate wrote.
+// ownBounds allow everything that a document of MaxJSON bytes from apkgate needs.
 var ownBounds = Bounds{Elements: 2_000_000, Members: 12_000_000}
 
-// maxDepth bounds the lists and objects in each other.
+// maxDepth limits the nesting of lists and objects.
 const maxDepth = 64
 
-// samples is the one list that may be long: its elements are numbers, and stay so.
+// samples is the one list that may be long: its elements are plain numbers.
 const samples = "sample"
 
-// Check looks at JSON before it is decoded, without keeping anything of it. The JSON
-// need not be valid.
+// Check checks JSON before it is decoded, without allocating. The JSON need not be valid.
 func (b Bounds) Check(data []byte) error {
 	type container struct{ list, light bool }
 	var open [maxDepth + 1]container
 	var depth, elements, members int
-	var key, text string // the member that the next value is of, and the last string
+	var key, text string // the member of the next value, and the last string
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; c {
 		case '"':
@@ -38,7 +37,7 @@ func (b Bounds) Check(data []byte) error {
 			}
 			open[depth] = container{list: c == '[', light: c == '[' && key == samples}
 			if c == '[' {
-				elements++ // or none, of an empty one
+				elements++ // or none, for an empty one
 			}
 		case '}', ']':
 			depth = max(depth-1, 0)
@@ -64,7 +63,7 @@ func (b Bounds) Check(data []byte) error {
 	return nil
 }
 
-// clipped is a string as far as a member's name that matters goes.
+// clipped returns a string up to the longest relevant member name.
 func clipped(text []byte) string {
 	if len(text) > len(samples) {
 		return ""
@@ -72,8 +71,8 @@ func clipped(text []byte) string {
 	return string(text)
 }
 
-// stringEnd is the place of the quote that ends the string that begins at i, or
-// the last place where none does.
+// stringEnd returns the index of the quote that ends the string that begins at i, or the last index
+// where none does.
 func stringEnd(data []byte, i int) int {
 	for i++; i < len(data); i++ {
 		switch data[i] {

@@ -5,39 +5,39 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// DiagnosisFormat is the format and version of what apkgate diagnose prints as JSON
+// DiagnosisFormat is the format and version of the JSON of apkgate diagnose
 // (docs/format/diagnosis.md).
 const DiagnosisFormat = "apkgate.diagnosis/1"
 
-// Diagnosis is what one recording tells of why an app was slow.
+// Diagnosis is why an app was slow according to one recording.
 type Diagnosis struct {
 	Format string `json:"format"`
-	// File is the recording's name, Kind what it was read as: "perfetto".
+	// File is the recording's name, Kind its format: "perfetto".
 	File    string `json:"file"`
 	Kind    string `json:"kind"`
 	Package string `json:"package,omitempty"`
-	// Form is what wrote a dump of threads: "android", "xcrash".
+	// Form is the source of a thread dump: "android", "xcrash".
 	Form string `json:"form,omitempty"`
-	// Cut says that a dump of threads is cut off.
+	// Cut is set where a thread dump is truncated.
 	Cut bool `json:"cut,omitempty"`
-	// Untold says that a dump does not tell which process did not respond: ANRs are then
-	// threads that wait for each other, and MainThreads the chains of waiting that begin at
-	// main threads. ByPlace says that it is told by the place of the process in the file alone.
-	Untold      bool      `json:"untold,omitempty"`
-	ByPlace     bool      `json:"by_place,omitempty"`
-	MainThreads []run.ANR `json:"main_threads,omitempty"`
-	// Frames and ANRs are as a record of a run has them.
+	// ProcessUnknown is set where a dump does not show which process did not respond: ANRs are
+	// then threads that wait for each other, and MainThreads the chains of waits that begin at
+	// main threads. ByPlace is set where it is derived only from the place of the process in the file.
+	ProcessUnknown bool      `json:"untold,omitempty"`
+	ByPlace        bool      `json:"by_place,omitempty"`
+	MainThreads    []run.ANR `json:"main_threads,omitempty"`
+	// Frames and ANRs are as in a record of a run.
 	Frames *run.Frames `json:"frames,omitempty"`
 	ANRs   []run.ANR   `json:"anrs,omitempty"`
-	// Methods are the calls of a method trace, as a record of a run has them.
+	// Methods are the calls of a method trace, as in a record of a run.
 	Methods *run.MethodTraces `json:"method_traces,omitempty"`
 	Causes  []diagnose.Cause  `json:"causes"`
-	// CausesTotal counts the causes where the list is cut; 0 where it is whole.
+	// CausesTotal counts the causes where the list is cut; 0 where it is complete.
 	CausesTotal int           `json:"causes_total,omitempty"`
 	Warnings    []run.Warning `json:"warnings"`
 }
 
-// OfDiagnosis is a diagnosis to be saved.
+// OfDiagnosis returns a diagnosis to be saved.
 func OfDiagnosis(d Diagnosis) Diagnosis {
 	d.Format = DiagnosisFormat
 	d.Causes, d.CausesTotal = diagnose.Foremost(d.Causes, 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/report/saved"
 )
 
-// FuzzReadVerdict: what is read as a saved verdict has numbers and outcomes that there are,
-// so that it can be written; anything else is an error of one line.
+// FuzzReadVerdict: a verdict that can be read has valid numbers and outcomes, so that it can be
+// written; anything else is an error of one line.
 func FuzzReadVerdict(f *testing.F) {
 	f.Add([]byte(`{"format":"apkgate.verdict/1","verdict":"regression","runs":[{"id":"T6","verdict":"regression","labels":["E2Outlier-"],` +
 		`"reference":[{"id":"T1","similarity":1.7,"weight":0.4,"cluster":1}],"deviations":[{"event":"E2","metric":"frames.count","direction":"regression","value":270,"q1":390,"q3":454,"lower":294,"upper":550,"n":6}]}],` +

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// MaxJSON bounds in bytes a saved report that Read takes.
+// MaxJSON is the largest saved report, in bytes, that Read accepts.
 const MaxJSON = 256 << 20
 
 // Report is a report that was saved as JSON: one of the three.
@@ -26,8 +26,8 @@ type Report struct {
 	Refresh    *Refresh
 }
 
-// Read reads a verdict, a comparison or a refresh that was saved as JSON, and
-// refuses what ReadVerdict does.
+// Read reads a verdict, a comparison or a refresh that was saved as JSON, and rejects what
+// ReadVerdict does.
 func Read(r io.Reader) (Report, error) {
 	data, err := readAll(r)
 	if err != nil {
@@ -62,7 +62,7 @@ func Read(r io.Reader) (Report, error) {
 	return Report{}, fmt.Errorf("read the report: format is %q, want one of %q", prose.Clip(head.Format, 60), []string{gate.Format, sidebyside.Format, RefreshFormat})
 }
 
-// readAll reads at most MaxJSON bytes of JSON that decoding makes no monster of.
+// readAll reads at most MaxJSON bytes of JSON within the bounds of its structure.
 func readAll(r io.Reader) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, sizeOf(r)+bytes.MinRead))
 	_, err := b.ReadFrom(io.LimitReader(r, MaxJSON+1))
@@ -77,8 +77,8 @@ func readAll(r io.Reader) ([]byte, error) {
 	return b.Bytes(), ownBounds.Check(b.Bytes())
 }
 
-// sizeOf is how much there is to read of a file, so that it is not copied from
-// buffer to buffer; 0 where that is unknown.
+// sizeOf returns the size of a file, so that it is not copied from buffer to buffer; 0 where
+// unknown.
 func sizeOf(r io.Reader) int64 {
 	file, ok := r.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
@@ -91,9 +91,9 @@ func sizeOf(r io.Reader) int64 {
 	return min(info.Size(), MaxJSON+1)
 }
 
-// ReadVerdict reads a verdict that was saved, with its energy. Input beyond MaxJSON
-// bytes, another format, an outcome or direction that the format does not know,
-// energy that can't be, and anything after the verdict are errors.
+// ReadVerdict reads a saved verdict, with its energy. Input beyond MaxJSON bytes, another format,
+// an outcome or direction that the format does not have, invalid energy, and anything after the
+// verdict are errors.
 func ReadVerdict(r io.Reader) (Verdict, error) {
 	data, err := readAll(r)
 	if err != nil {
@@ -122,8 +122,8 @@ func decode(data []byte) (Verdict, error) {
 	return d, nil
 }
 
-// clearNoIntervals makes null of what verdicts wrote before null was written where
-// there is no interval: 0 at both ends, which no interval of a check can have.
+// clearNoIntervals sets null where older verdicts had no interval and wrote 0 at both ends, which
+// no interval of a check can have.
 func clearNoIntervals(cs []gate.Comparison) {
 	for i := range cs {
 		if c := &cs[i]; c.Low != nil && c.High != nil && *c.Low == 0 && *c.High == 0 {
@@ -171,7 +171,7 @@ func decodeRefresh(data []byte) (Refresh, error) {
 	return r, nil
 }
 
-// where adds to a JSON error the place that encoding/json knows but does not say.
+// where adds to a JSON error the place that encoding/json knows but does not report.
 func where(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -184,8 +184,8 @@ func where(err error) error {
 	return err
 }
 
-// withoutEnergy are the causes of a saved report that stand for themselves: those of
-// energy are made again from where the energy went.
+// withoutEnergy returns the causes of a saved report without those of energy, which are derived
+// again from where the energy went.
 func withoutEnergy(all []diagnose.Cause, energy []hotspots.Change) []diagnose.Cause {
 	if len(energy) == 0 {
 		return all

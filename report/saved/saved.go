@@ -1,10 +1,9 @@
-// Package saved keeps what was found as JSON: verdicts, comparisons of two builds
-// and refreshes of the baseline, in three formats with versions (docs/format).
+// Package saved reads and writes findings as JSON: verdicts, comparisons of two builds and
+// refreshes of the baseline, in three formats with versions (docs/format).
 //
-// It owns these formats and what is taken for one. It takes a stand: what can be
-// written can be read again, lists are never null, and a file is hostile until its
-// size, depth and structure have been bounded and its words are known ones. It
-// shows nothing.
+// It owns these formats and their validation. What can be written can be read again, lists are
+// never null, and a file is hostile until its size, depth and structure have been limited and its
+// words are known. The package shows nothing.
 package saved
 
 import (
@@ -22,75 +21,75 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// MaxEnergy bounds the runs whose energy a report tells as JSON: of the largest
-// records they take some 25 MB.
+// MaxEnergy limits the runs whose energy is in a report as JSON: the largest records take some 25
+// MB.
 const MaxEnergy = 20
 
-// Verdict is apkgate.verdict/1 (docs/format/verdict.md): a verdict, with where the
-// energy of its runs went and what explains its findings.
+// Verdict is apkgate.verdict/1 (docs/format/verdict.md): a verdict, with where the energy of its
+// runs went and the causes of its findings.
 type Verdict struct {
 	gate.Verdict
 	Energy []hotspots.Change `json:"energy,omitempty"`
 	Causes []diagnose.Cause  `json:"causes,omitempty"`
-	// CausesTotal counts the causes where the list is cut; 0 where it is whole.
+	// CausesTotal counts the causes where the list is cut; 0 where it is complete.
 	CausesTotal int `json:"causes_total,omitempty"`
 }
 
-// OfVerdict is a verdict to be saved, with the energy of the first MaxEnergy runs and
-// the causes that explain most, within what can be read again. of is how many causes
-// there were where some of them are gone already, 0 otherwise.
+// OfVerdict returns a verdict to be saved, with the energy of the first MaxEnergy runs and the main
+// causes, within what can be read again. of is the total number of causes where some have already
+// been left out, 0 otherwise.
 func OfVerdict(v gate.Verdict, energy []hotspots.Change, causes []diagnose.Cause, of int) Verdict {
 	kept, total := diagnose.Foremost(causes, of)
 	return Verdict{withLists(v), energy[:min(len(energy), MaxEnergy)], kept, total}
 }
 
-// Comparison is apkgate.compare/1 (docs/format/compare.md): a comparison of two
-// builds, with where the energy of the head's runs went and what explains its findings.
+// Comparison is apkgate.compare/1 (docs/format/compare.md): a comparison of two builds, with where
+// the energy of the head's runs went and the causes of its findings.
 type Comparison struct {
 	sidebyside.Verdict
 	Energy []hotspots.Change `json:"energy,omitempty"`
 	Causes []diagnose.Cause  `json:"causes,omitempty"`
-	// CausesTotal counts the causes where the list is cut; 0 where it is whole.
+	// CausesTotal counts the causes where the list is cut; 0 where it is complete.
 	CausesTotal int `json:"causes_total,omitempty"`
 }
 
-// OfComparison is a comparison to be saved, as OfVerdict says.
+// OfComparison returns a comparison to be saved, as OfVerdict does.
 func OfComparison(v sidebyside.Verdict, energy []hotspots.Change, causes []diagnose.Cause, of int) Comparison {
 	kept, total := diagnose.Foremost(causes, of)
 	return Comparison{v, energy[:min(len(energy), MaxEnergy)], kept, total}
 }
 
-// RefreshFormat is the format and version of what a refresh of the baseline
-// prints as JSON (docs/format/refresh.md).
+// RefreshFormat is the format and version of the JSON of a refresh of the baseline
+// (docs/format/refresh.md).
 const RefreshFormat = "apkgate.refresh/1"
 
-// Refresh is what a refresh of the baseline did, and how it drifts.
+// Refresh is the result of a refresh of the baseline, and its drift.
 type Refresh struct {
 	Format  string       `json:"format"`
 	Verdict gate.Outcome `json:"verdict"` // the gate's, on the new runs
-	// Lost says what is not here of what was to be measured or compared with, and why; "" where
-	// all is.
+	// Lost describes what is missing of the planned measurements or comparisons, and why; "" where
+	// nothing is.
 	Lost string `json:"lost,omitempty"`
-	// Accepted are the ids of the new runs that count from now on, Refused those
-	// that were kept and do not, with the reason.
+	// Accepted are the ids of the new runs that count from now on, Refused those that were stored
+	// but do not count, with the reason.
 	Accepted []string     `json:"accepted"`
 	Refused  []Refusal    `json:"refused"`
 	Drift    []drift.Line `json:"drift"`
-	// DriftFails says that a metric creeps for the worse, and that this was to fail.
+	// DriftFails is set where a metric drifts for the worse, and fail-on is drift.
 	DriftFails bool          `json:"drift_fails,omitempty"`
 	Warnings   []run.Warning `json:"warnings"`
-	// Simulated says that the devices were.
+	// Simulated is set where the devices were simulated.
 	Simulated bool `json:"simulated,omitempty"`
 }
 
-// Outcome is the gate's on the new runs, or a regression where a drift was to fail and
-// does. Where something was lost, only a regression stands.
+// Outcome returns the gate's outcome of the new runs, or a regression where a drift fails. Where
+// something was lost, only a regression stands.
 func (r Refresh) Outcome() gate.Outcome {
 	v := gate.Verdict{Verdict: r.Verdict}
 	if r.DriftFails {
 		v.Verdict = gate.Regression
 	}
-	return v.Lacking(r.Lost).Verdict
+	return v.WithLoss(r.Lost).Verdict
 }
 
 // Refusal is a run that was not accepted.
@@ -100,7 +99,7 @@ type Refusal struct {
 	Reason  string       `json:"reason"`
 }
 
-// OfRefresh is a refresh to be saved.
+// OfRefresh returns a refresh to be saved.
 func OfRefresh(r Refresh) Refresh {
 	r.Format = RefreshFormat
 	fill(&r.Accepted)
@@ -110,8 +109,8 @@ func OfRefresh(r Refresh) Refresh {
 	return r
 }
 
-// Render writes what a document says to programs: indented, and ended by one
-// newline. A number that JSON can't hold (infinite or not a number) is an error.
+// Render writes a document's data for programs: indented, and ended by one newline. A number that
+// JSON can't represent (infinite or not a number) is an error.
 func Render(w io.Writer, d document.Document, _ document.Options) error {
 	data, err := json.MarshalIndent(d.Data, "", "  ")
 	if err != nil {
@@ -123,8 +122,8 @@ func Render(w io.Writer, d document.Document, _ document.Options) error {
 	return nil
 }
 
-// withLists returns the verdict with its format set and [] for every missing
-// list, so that readers need not know null.
+// withLists returns the verdict with its format set and [] for every missing list, so that readers
+// never see null.
 func withLists(v gate.Verdict) gate.Verdict {
 	v.Format = gate.Format
 	v.Runs = slices.Clone(v.Runs)

@@ -36,7 +36,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-func TestReadRefusesCausesThatCanNotBe(t *testing.T) {
+func TestReadRejectsInvalidCauses(t *testing.T) {
 	const good = `"kind":"test.moon","direction":"regression"`
 	for cause, want := range map[string]string{
 		`{"kind":"moon"}`:                                       `causes[1].kind is "moon"`,
@@ -62,7 +62,7 @@ func TestReadRefusesCausesThatCanNotBe(t *testing.T) {
 	}
 }
 
-// Verdicts used to write 0 at both ends where there was no interval.
+// Older verdicts have 0 at both ends where there is no interval.
 func TestReadOlderVerdictsWithoutIntervals(t *testing.T) {
 	old := `{"format":"apkgate.verdict/1","verdict":"pass","preset":"default","rules":[],"warnings":[],"runs":[{"id":"a","verdict":"pass",` +
 		`"comparisons":[{"metric":"frames.count","direction":"none","n":5,"change_low":0,"change_high":0},` +
@@ -77,9 +77,9 @@ func TestReadOlderVerdictsWithoutIntervals(t *testing.T) {
 	}
 }
 
-// A saved verdict is held once while it is read, and what would become gigabytes is
-// refused before it is decoded.
-func TestReadingTakesTheMemoryOfTheFile(t *testing.T) {
+// A saved verdict is in memory once while it is read, and one that would take gigabytes is rejected
+// before it is decoded.
+func TestReadMemory(t *testing.T) {
 	const size = 64 << 20
 	open := `{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"comparisons":[`
 	path := filepath.Join(t.TempDir(), "verdict.json")
@@ -103,7 +103,7 @@ func TestReadingTakesTheMemoryOfTheFile(t *testing.T) {
 	}
 }
 
-// A reader of the format meets a list wherever the format has one, never null.
+// A reader of the format finds a list wherever the format has one, never null.
 func TestJSONHasNoNull(t *testing.T) {
 	var b bytes.Buffer
 	v := gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{{ID: "R", Verdict: gate.Pass}}}

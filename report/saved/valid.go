@@ -51,7 +51,7 @@ func validate(v gate.Verdict) error {
 	return validateLost(v)
 }
 
-// validateLost refuses a verdict that what was lost does not allow.
+// validateLost returns an error for a verdict that contradicts its losses.
 func validateLost(v gate.Verdict) error {
 	if v.Lost == "" {
 		return nil
@@ -59,7 +59,7 @@ func validateLost(v gate.Verdict) error {
 	if err := knownOutcome(v.Rest); err != nil {
 		return fmt.Errorf("rest: %w", err)
 	}
-	if want := (gate.Verdict{Verdict: v.Rest}).Lacking(v.Lost).Verdict; v.Verdict != want {
+	if want := (gate.Verdict{Verdict: v.Rest}).WithLoss(v.Lost).Verdict; v.Verdict != want {
 		return fmt.Errorf("verdict is %s where something was lost and the rest is %s, want %s", v.Verdict, v.Rest, want)
 	}
 	return nil

@@ -2,7 +2,7 @@ package text
 
 import "github.com/apkgate/apkgate/report/document"
 
-// ANSI colours that stay readable on a light and on a dark ground.
+// ANSI colours that are readable on light and dark backgrounds.
 const (
 	bold   = "1"
 	red    = "1;31"

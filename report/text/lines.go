@@ -32,8 +32,8 @@ func (t *text) line(s string) {
 	t.b.WriteByte('\n')
 }
 
-// NoCommands keeps a GitHub runner from taking a line of its log for a workflow
-// command: "::" at the start of a line, "##[" anywhere.
+// NoCommands keeps a GitHub runner from interpreting a line of its log as a workflow command: "::"
+// at the start of a line, "##[" anywhere.
 func NoCommands(line string) string {
 	line = strings.ReplaceAll(line, "##[", "# #[")
 	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
@@ -42,19 +42,19 @@ func NoCommands(line string) string {
 	return line
 }
 
-// plainSpaces undoes nbsp once lines are broken: what is copied from a terminal
-// should be found again by searching.
+// plainSpaces replaces non-breaking spaces once lines are broken, so that text copied from a
+// terminal can be searched.
 func plainSpaces(s string) string { return strings.ReplaceAll(s, wording.NBSP, " ") }
 
-// A number and its unit stay on one line, and so does "p < 0.05", also in a text
-// that was not written here: a verdict's reason has plain spaces.
+// A number and its unit stay on one line, and so does "p < 0.05", also in texts from elsewhere: a
+// verdict's reason has plain spaces.
 var (
 	numberAndUnit = regexp.MustCompile(`(\d) (%|(?:mJ|kJ|J|mW|W|ms|s|min|h|kB|MB|GB|Hz)\b)`)
 	pValue        = regexp.MustCompile(`\bp ([<=≤]) (\d)`)
 )
 
-// wrap breaks a sentence into lines of at most width columns, between words; a
-// word that is longer than a line stands on one of its own.
+// wrap breaks a sentence into lines of at most width columns, between words; a word that is longer
+// than a line gets a line of its own.
 func wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0

@@ -17,14 +17,14 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Limits in characters on cells.
+// Limits in characters of cells.
 const (
 	maxStatus   = 40
 	leastName   = 20 // of a method
-	besideNames = 68 // what the numbers beside names take
+	besideNames = 68 // width of the numbers next to names
 )
 
-// table writes a table as wide as the terminal at most.
+// table writes a table, at most as wide as the terminal.
 func (t *text) table(title string, d *document.Table) error {
 	if len(d.Rows) == 0 {
 		return nil
@@ -50,8 +50,7 @@ func (t *text) table(title string, d *document.Table) error {
 	return nil
 }
 
-// shown are the rows that there is room for: where not all are asked for, those
-// that say most.
+// shown returns the rows that fit: the most important ones, unless all are requested.
 func (t *text) shown(d *document.Table) []document.Row {
 	if t.o.Verbose {
 		return d.Rows
@@ -60,7 +59,7 @@ func (t *text) shown(d *document.Table) []document.Row {
 	return major[:d.Rooms.Terminal.OpenOf(len(major))]
 }
 
-// grid is the cells of a table as they stand on the terminal.
+// grid is the cells of a table as shown on the terminal.
 type grid struct {
 	header []string
 	rows   [][]string
@@ -68,8 +67,8 @@ type grid struct {
 	room   int             // of the first column
 }
 
-// grid lays out rows in the columns that the terminal has room for. The first
-// column takes the room that the others leave and breaks its lines there.
+// grid lays out rows in the columns that fit the terminal. The first column takes the remaining
+// room and is wrapped.
 func (t *text) grid(d *document.Table, rows []document.Row) grid {
 	g := grid{}
 	kept := make([]int, len(d.Columns))
@@ -93,7 +92,7 @@ func (t *text) grid(d *document.Table, rows []document.Row) grid {
 	return g
 }
 
-// spares are the places of the spare columns in the turn in which they go.
+// spares returns the indexes of the spare columns in the order in which they are left out.
 func spares(columns []document.Column) []int {
 	var out []int
 	for i, c := range columns {
@@ -105,8 +104,7 @@ func spares(columns []document.Column) []int {
 	return out
 }
 
-// cells are a row's as they are on a terminal: names cut to what it has room for,
-// a consequence below its cause.
+// cells returns a row's cells for a terminal: names cut to fit, a consequence below its cause.
 func (t *text) cells(d *document.Table, r document.Row) []string {
 	out := make([]string, len(r.Cells))
 	for i, c := range r.Cells {
@@ -125,8 +123,7 @@ func (t *text) cells(d *document.Table, r document.Row) []string {
 	return out
 }
 
-// width is how wide a column is with the blanks around it, and widths the sum of
-// several.
+// width returns the width of a column with the spaces around it, and widths the sum of several.
 func (g grid) width(k int) int {
 	width := twwidth.Width(g.header[k])
 	for _, r := range g.rows {
@@ -143,7 +140,7 @@ func (g grid) widths(columns []int) int {
 	return sum
 }
 
-// keep leaves only some of the columns.
+// keep keeps only some of the columns.
 func (g *grid) keep(columns []int) {
 	pick := func(cells []string) []string {
 		out := make([]string, len(columns))
@@ -177,8 +174,8 @@ func (t *text) write(g grid) error {
 	return nil
 }
 
-// borderless is a table without borders, its numbers to the right: all columns but
-// the first and the last.
+// borderless returns a table without borders, with numbers to the right: all columns except the
+// first and the last.
 func borderless(w io.Writer, header []string, room int) *tablewriter.Table {
 	align := make([]tw.Align, len(header))
 	for i := range header {

@@ -1,11 +1,10 @@
 // Package text renders a document for a terminal or the log of a build.
 //
-// It owns the breaking of lines, the colours, and which columns a narrow terminal
-// does without. It takes a stand: what is told by a colour is told by a word too, a
-// number and its unit stay on one line, what is copied from it can be found again,
-// and no name acts on the terminal or on the runner that keeps the log. What is left
-// out is counted, with where it is to be found. It knows documents, and nothing of
-// what they are about.
+// It owns line breaking, colours, and which columns a narrow terminal leaves out. Whatever is shown
+// by a colour is also shown by a word, a number and its unit stay on one line, text copied from it
+// can be searched, and no name acts on the terminal or on the runner that keeps the log. What is
+// left out is counted, with where to find it. The package knows documents, and not what they are
+// about.
 package text
 
 import (
@@ -57,7 +56,7 @@ func (t *text) answer(a document.Answer) {
 	t.line("")
 }
 
-// checked labels what the answer is about; labels are at least as wide.
+// checked is the label of what the answer is about; labels are at least as wide.
 const checked = "Checked"
 
 func (t *text) facts(d document.Document) {
@@ -80,8 +79,7 @@ func (t *text) facts(d document.Document) {
 	}
 }
 
-// labelled writes a label and its text, wrapped beside it or, on a narrow
-// terminal, below it.
+// labelled writes a label and its text, wrapped next to it or, on a narrow terminal, below it.
 func (t *text) labelled(label string, width int, text string) {
 	indent := width + 2
 	if t.o.Width < 60 {
@@ -111,7 +109,7 @@ func (t *text) section(s document.Section, d document.Document) error {
 	case *document.Groups:
 		return t.groups(s.Title.Terminal, body)
 	}
-	return nil // pictures are for pages
+	return nil // figures are for pages
 }
 
 func (t *text) list(title string, l *document.List) {
@@ -135,11 +133,11 @@ func (t *text) rest(n int) {
 	}
 }
 
-// listed bounds the warnings of one card.
+// listed limits the warnings of one card.
 const listed = 10
 
-// cards lists every card where asked, otherwise those of which nothing certain can
-// be said: the others are in the table.
+// cards lists every card if requested, otherwise those without a certain outcome: the others are in
+// the table.
 func (t *text) cards(title string, c *document.Cards) {
 	cards := c.Cards
 	if !t.o.Verbose {
@@ -169,7 +167,7 @@ func (t *text) cards(title string, c *document.Cards) {
 	t.rest(len(cards) - len(shown))
 }
 
-// groups writes what changed; where asked, also the tables.
+// groups writes what changed; if requested, also the tables.
 func (t *text) groups(title string, g *document.Groups) error {
 	for i, group := range g.Groups {
 		verbose := t.o.Verbose && i < g.Rooms.Terminal.MostOf(len(g.Groups))
@@ -197,12 +195,12 @@ func (t *text) groups(title string, g *document.Groups) error {
 	return nil
 }
 
-// shownFrames is how many parts of pictures, such as frames, are written where not all are
-// asked for: two of one picture, or the first of two.
+// shownFrames is how many parts of figures, such as frames, are written unless all are requested:
+// two of one figure, or the first of two.
 const shownFrames = 2
 
-// figures writes the pictures that can be told in lines; where not all of them are asked for,
-// what matters most of the first ones.
+// figures writes the figures that have a text form; unless all are requested, the most important
+// parts of the first ones.
 func (t *text) figures(all []document.Figure, verbose bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(f document.Figure) bool { _, ok := f.Picture.(document.Worded); return !ok })
 	if !verbose {
@@ -223,8 +221,8 @@ func (t *text) figures(all []document.Figure, verbose bool) {
 	}
 }
 
-// warnings are those of the document and of the cards that are not listed with
-// theirs, each once, with how many cards have it: a pass may hang on a doubt too.
+// warnings returns those of the document and of the cards that are not listed with theirs, each
+// once, with the number of cards that have it: a pass may depend on a doubt too.
 func (t *text) warnings(d document.Document) {
 	all := d.Warnings
 	if !t.o.Verbose { // otherwise every card is listed

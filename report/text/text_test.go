@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 )
 
-// A number and its unit stand on one line at every width, also in the words of a
-// verdict, which have plain spaces.
+// A number and its unit are on one line at every width, also in the words of a verdict, which have
+// plain spaces.
 func TestNumbersKeepTheirUnits(t *testing.T) {
 	const reason = "energy after open-message: 2.55 J where the base has 1.96 J (+31 %, 95 % interval +26 % to +37 %, p < 0.0001) in 20 ms, 3 min and 5 s"
 	for width := 20; width < 140; width++ {
@@ -26,9 +26,8 @@ func TestNumbersKeepTheirUnits(t *testing.T) {
 	}
 }
 
-// A narrow terminal does without the spare columns, one by one in their turn, and
-// without those that say nothing.
-func TestNarrowTerminalsDoWithoutSpareColumns(t *testing.T) {
+// A narrow terminal leaves out the spare columns, one by one in their order, and idle ones.
+func TestNarrowTerminalsLeaveOutSpareColumns(t *testing.T) {
 	table := &document.Table{
 		Columns: document.Columns([]string{"Third", "First"}, "What", "First", "Second", "Third", "Idle", "Status"), Keep: 30,
 		Rows: []document.Row{{Cells: []string{"frames of the whole run", "11,111,111", "22,222,222", "33,333,333", "4", "suspect of being worse"}, Brief: "maybe"}},

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Dash stands for a cell that is empty.
+// Dash returns a dash for an empty cell.
 func Dash(s string) string {
 	if s == "" {
 		return "–"
@@ -13,8 +13,7 @@ func Dash(s string) string {
 	return s
 }
 
-// UpperFirst begins a heading with a capital letter, where it begins with one of
-// ours.
+// UpperFirst capitalizes a heading, unless it begins with a name from outside.
 func UpperFirst(s string) string {
 	if s == "" || s[0] >= utf8.RuneSelf {
 		return s
@@ -22,7 +21,7 @@ func UpperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// IsOrAre goes with the title of a metric: "the CPU time is", "the frozen frames are",
+// IsOrAre returns the verb for the title of a metric: "the CPU time is", "the frozen frames are",
 // "the bytes received are".
 func IsOrAre(title string) string {
 	all := strings.Fields(title)

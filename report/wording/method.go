@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// ShortMethod is a method's name without its package: "MessageView.decode" of
-// "com.example.MessageView.decode". A name of C++ stays as it is.
+// ShortMethod returns a method's name without its package: "MessageView.decode" for
+// "com.example.MessageView.decode". A C++ name stays as it is.
 func ShortMethod(s string) string {
 	s = Name(s)
 	if strings.ContainsAny(s, " (:<[/") {
@@ -20,8 +20,8 @@ func ShortMethod(s string) string {
 	return s[strings.LastIndexByte(s[:last], '.')+1:]
 }
 
-// Method is a method's name in at most n characters: its end, which tells
-// most, where it is longer.
+// Method returns a method's name in at most n characters: its end, which is the most informative,
+// where it is longer.
 func Method(s string, n int) string {
 	s = Visible(s)
 	if prose.Clip(s, n) == s {

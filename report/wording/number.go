@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FromTo is an interval, the unit of its ends told once where they share it.
+// FromTo returns an interval, with the unit once where both ends share it.
 func FromTo(low, high string) string {
 	if at := strings.LastIndex(low, NBSP); at >= 0 && strings.HasSuffix(high, low[at:]) {
 		low = low[:at]
@@ -14,7 +14,7 @@ func FromTo(low, high string) string {
 	return low + "…" + high
 }
 
-// P is a p value for a cell of a table: "0.04", "< 0.001".
+// P returns a p value for a table cell: "0.04", "< 0.001".
 func P(p float64) string {
 	switch {
 	case p >= 1 || math.IsNaN(p):
@@ -28,10 +28,10 @@ func P(p float64) string {
 // NBSP keeps a number and its unit on one line.
 const NBSP = "\u00a0"
 
-// Unit is a unit as it follows a number.
+// Unit returns a unit as it follows a number.
 func Unit(u string) string { return NBSP + u }
 
-// Percent shows a fraction as a percentage: 0.0444 is "4.4 %", 1 is "100 %".
+// Percent returns a fraction as a percentage: 0.0444 is "4.4 %", 1 is "100 %".
 func Percent(fraction float64) string {
 	v := 100 * fraction
 	switch a := math.Abs(v); {
@@ -58,7 +58,7 @@ func Signed(fraction float64) string {
 	return s
 }
 
-// Minus writes a negative number with a minus sign, not a hyphen.
+// Minus returns a negative number with a minus sign, not a hyphen.
 func Minus(number string) string {
 	if rest, negative := strings.CutPrefix(number, "-"); negative {
 		if strings.Trim(rest, "0.") == "" {
@@ -72,10 +72,10 @@ func Minus(number string) string {
 // Manifold is the change from which on a factor is easier to read than a percentage.
 const Manifold = 9.95
 
-// Times is a change as a factor: "×11.1".
+// Times returns a change as a factor: "×11.1".
 func Times(change float64) string { return "×" + factor(change) }
 
-// factor is how many times as much a change makes: 11.1, 150.
+// factor returns the factor of a change: 11.1, 150.
 func factor(change float64) string {
 	if 1+change < 99.95 {
 		return OneDecimal(1 + change)
@@ -83,7 +83,7 @@ func factor(change float64) string {
 	return strconv.FormatFloat(1+change, 'f', 0, 64)
 }
 
-// Amount is "38 % fewer", or "18 times as high" where a percentage says little.
+// Amount returns "38 % fewer", or "18 times as high" where a percentage is hard to read.
 func Amount(change float64, more, less string) string {
 	switch {
 	case change >= Manifold && more == "higher":
@@ -96,7 +96,7 @@ func Amount(change float64, more, less string) string {
 	return Percent(change) + " " + more
 }
 
-// OneDecimal is 9 as "9" and 8.57 as "8.6".
+// OneDecimal formats 9 as "9" and 8.57 as "8.6".
 func OneDecimal(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
@@ -104,8 +104,7 @@ func OneDecimal(v float64) string {
 	return Minus(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"))
 }
 
-// Digits writes a number with the digits that step has, in powers of ten where
-// it would be long.
+// Digits formats a number with the digits of step, in powers of ten where it would be long.
 func Digits(v, step float64) string {
 	if a := math.Abs(v); a >= 1e7 || (a > 0 && a < 1e-4) {
 		return strconv.FormatFloat(v, 'g', 3, 64)

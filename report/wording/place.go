@@ -20,7 +20,7 @@ func Context(c map[string]string) string {
 	return title
 }
 
-// Event is a UI event for people: its name, or what "" and the start are called.
+// Event returns a UI event for people: its name, or a description of "" and the start.
 func Event(event string) string {
 	switch event {
 	case "":
@@ -31,7 +31,7 @@ func Event(event string) string {
 	return Name(event)
 }
 
-// CompareVersions puts 9 before 10 and 5.0.2 before 5.1.
+// CompareVersions sorts 9 before 10 and 5.0.2 before 5.1.
 func CompareVersions(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
 		m, errX := strconv.Atoi(x)
@@ -43,7 +43,7 @@ func CompareVersions(a, b string) int {
 	})
 }
 
-// Model is a device for people: "LG Optimus L3".
+// Model returns a device for people: "LG Optimus L3".
 func Model(context map[string]string) string {
 	maker, model := Name(context["manufacturer"]), Name(context["model"])
 	if maker == "" || strings.HasPrefix(strings.ToLower(model), strings.ToLower(maker)) {
@@ -52,7 +52,7 @@ func Model(context map[string]string) string {
 	return strings.TrimSpace(maker + " " + model)
 }
 
-// Commit is a commit as people quote it.
+// Commit returns a commit as people quote it.
 func Commit(commit string) string {
 	if len(commit) >= 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:10]

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Shift is a shift as a share of what was there before; of a ratio in points
-// of a hundred; of nothing, or of what may be below it, in the metric's unit.
+// Shift formats a shift as a share of the old value; of a ratio in percentage points; from zero, or
+// of a metric that may be below it, in the metric's unit.
 func Shift(m metric.Metric, shift, share float64) string {
 	sign := ""
 	if shift > 0 {
@@ -28,7 +28,7 @@ func Shift(m metric.Metric, shift, share float64) string {
 	return Signed(share)
 }
 
-// Points is a shift of a ratio in points of a hundred: "0.5 points", "0.04 points".
+// Points formats a shift of a ratio in percentage points: "0.5 points", "0.04 points".
 func Points(shift float64) string {
 	v := 100 * shift
 	if a := math.Abs(v); a != 0 && a < 0.05 {
@@ -37,7 +37,7 @@ func Points(shift float64) string {
 	return OneDecimal(v) + Unit("points")
 }
 
-// joules shows an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
+// joules formats an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
 func joules(v float64) string {
 	u := "J"
 	switch a := math.Abs(v); {
@@ -56,7 +56,7 @@ func joules(v float64) string {
 	return Minus(strconv.FormatFloat(v, 'f', digits, 64)) + Unit(u)
 }
 
-// finePercent is a percentage to two digits, however small it is: "0.0053 %".
+// finePercent formats a percentage to two digits, however small it is: "0.0053 %".
 func finePercent(v float64) string {
 	if v == 0 {
 		return "0" + Unit("%")
@@ -68,7 +68,7 @@ func finePercent(v float64) string {
 	return Minus(strconv.FormatFloat(v, 'f', max(digits, 0), 64)) + Unit("%")
 }
 
-// seconds shows a time: "9 min 58 s", "12.3 s", "1 h 2 min".
+// seconds formats a time: "9 min 58 s", "12.3 s", "1 h 2 min".
 func seconds(v float64) string {
 	s := math.Round(v)
 	switch {
@@ -81,7 +81,7 @@ func seconds(v float64) string {
 	return prose.Thousands(int(minutes)/60) + Unit("h") + fmt.Sprintf(" %d", int(minutes)%60) + Unit("min")
 }
 
-// Bytes shows an amount of data with two or three digits: "9.5 MB", "320 kB".
+// Bytes formats an amount of data with two or three digits: "9.5 MB", "320 kB".
 func Bytes(v float64) string {
 	for _, u := range []struct {
 		size float64
@@ -94,7 +94,7 @@ func Bytes(v float64) string {
 	return strconv.FormatFloat(v/1e3, 'f', 0, 64) + Unit("kB")
 }
 
-// FileSize shows how large a file is: "1.5 MB", "320 kB", "109 bytes".
+// FileSize formats the size of a file: "1.5 MB", "320 kB", "109 bytes".
 func FileSize(n int64) string {
 	if n < 1000 {
 		return prose.Count(int(n), "byte", "bytes")
@@ -102,11 +102,11 @@ func FileSize(n int64) string {
 	return Bytes(float64(n))
 }
 
-// Value is a value of a metric with its unit.
+// Value formats a value of a metric with its unit.
 func Value(m metric.Metric, v float64) string { return amount(m.Format(v)) }
 
-// Beside are two values of a metric that are compared, with digits enough to tell how far
-// the first lies from the second.
+// Beside formats two values of a metric that are compared, with enough digits to show their
+// difference.
 func Beside(m metric.Metric, v, from float64) (string, string) {
 	a, b := m.Beside(v, from)
 	return amount(a), amount(b)
@@ -116,9 +116,9 @@ func amount(formatted string) string {
 	return Minus(strings.ReplaceAll(Name(formatted), " ", NBSP))
 }
 
-// Quantity is an amount with its unit: "12.4 J", "9 min 58 s", "16.7 ms", "9.5 MB",
-// "70 %" of a ratio, "0.0053 %" of a "%", "900" of "". One that is signed is a change:
-// "+2.1 J", "−5 %", "×12".
+// Quantity formats an amount with its unit: "12.4 J", "9 min 58 s", "16.7 ms", "9.5 MB", "70 %" for
+// a ratio, "0.0053 %" for a "%", "900" for "". If signed is set it is a change: "+2.1 J", "−5 %",
+// "×12".
 func Quantity(v float64, of string, signed bool) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -155,7 +155,7 @@ func Quantity(v float64, of string, signed bool) string {
 	return threeDigits(v) + Unit(Brief(of))
 }
 
-// threeDigits is a number with three digits, or those before the point.
+// threeDigits formats a number with three digits, or those before the point.
 func threeDigits(v float64) string {
 	if v == 0 {
 		return "0"

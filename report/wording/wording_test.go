@@ -29,7 +29,7 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-func TestJoulesTimesAndSharesAreShort(t *testing.T) {
+func TestQuantitiesAreShort(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{joules(0), "0 J"}, {joules(0.66), "0.66 J"}, {joules(2.1), "2.1 J"}, {joules(12.44), "12.4 J"}, {joules(1234.4), "1234 J"},
 		{joules(0.0341), "34 mJ"}, {joules(0.0034), "3.4 mJ"}, {joules(0.00034), "0.34 mJ"}, {joules(-2.1), "−2.1 J"}, {Quantity(0.5, "J", true), "+0.50 J"},
@@ -46,7 +46,7 @@ func TestJoulesTimesAndSharesAreShort(t *testing.T) {
 	}
 }
 
-func TestQuantitiesAreToldInTheirUnit(t *testing.T) {
+func TestQuantity(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Quantity(12.44, "J", false), "12.4 J"}, {Quantity(-2.1, "J", true), "−2.1 J"}, {Quantity(0.034, "J", true), "+34 mJ"}, {Quantity(0, "J", true), "0 J"},
 		{Quantity(598, "s", false), "9 min 58 s"}, {Quantity(-12.34, "s", true), "−12.3 s"},
@@ -62,7 +62,7 @@ func TestQuantitiesAreToldInTheirUnit(t *testing.T) {
 	}
 }
 
-func TestShiftsAreToldInTheirUnit(t *testing.T) {
+func TestShift(t *testing.T) {
 	ratio, _ := metric.Default().Lookup("frames.smooth_ratio")
 	times, _ := metric.Default().Lookup("frames.duration_ms")
 	anrs, _ := metric.Default().Lookup("anr.count")

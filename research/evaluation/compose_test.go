@@ -47,9 +47,8 @@ func command(t *testing.T, args ...string) (stdout string, status int) {
 	return out.String(), status
 }
 
-// verdicts checks each version's runs together against those accepted before,
-// and then accepts them if accept holds for the version. They are keyed by
-// version.
+// verdicts checks each version's runs together against those accepted before, and then accepts them
+// if accept holds for the version. They are keyed by version.
 func verdicts(t *testing.T, accept func(version string) bool, flags ...string) map[string]gate.Verdict {
 	t.Helper()
 	folder := corpustest.Path(t, "macrobenchmark", "compose_versions")
@@ -91,7 +90,7 @@ func all(string) bool { return true }
 // releases keeps the betas out of the history.
 func releases(version string) bool { return !strings.Contains(version, "beta") }
 
-// worst is the gravest of what a verdict says of one cell on one phone.
+// worst returns the gravest result for one cell on one phone.
 func worst(v gate.Verdict, model, event, metric string) gate.Comparison {
 	for _, r := range v.Runs {
 		for _, d := range r.Deviations {
@@ -110,9 +109,9 @@ func doubted(d gate.Comparison) bool {
 
 const frameTime = "frames.duration_ms"
 
-// Moving particles by their offset took longer from 1.0.4 on, on
-// each of four phones, in both repetitions, and so it stayed. The changes are
-// of the means over both repetitions, worked out from the files apart.
+// Moving particles by their offset took longer from 1.0.4 on, on each of four phones, in both
+// repetitions, and stayed so. The changes are of the means over both repetitions, computed from the
+// files separately.
 func TestParticlesAt104(t *testing.T) {
 	v := verdicts(t, all)["1.0.4"]
 	if v.Verdict == gate.Pass || v.Verdict == gate.Improvement {
@@ -158,8 +157,8 @@ func TestTransitionInTheBetas(t *testing.T) {
 	}
 }
 
-// 1.0.5 differs from 1.0.4, and 1.1.0 from both, by no more than these phones'
-// own repetitions do, and nothing fails there.
+// 1.0.5 differs from 1.0.4, and 1.1.0 from both, by no more than these phones' own repetitions do,
+// and nothing fails there.
 func TestUnchangedVersionsDoNotFail(t *testing.T) {
 	for _, grain := range []string{"coarse", "fine", "both"} {
 		byVersion := verdicts(t, releases, "--grain", grain)

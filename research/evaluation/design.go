@@ -19,8 +19,8 @@ const (
 
 var designForm = regexp.MustCompile(`^([0-9]{1,4})x([0-9]{1,4})-([0-9]{1,4})$`)
 
-// ParseDesign reads a design as it is written: 9x3-3 is a history of nine runs of three
-// repetitions and a new run of three.
+// ParseDesign parses a design: 9x3-3 is a history of nine runs of three repetitions and a new run
+// of three.
 func ParseDesign(s string) (Design, error) {
 	m := designForm.FindStringSubmatch(s)
 	if m == nil {
@@ -28,7 +28,7 @@ func ParseDesign(s string) (Design, error) {
 	}
 	var n [3]int
 	for i := range n {
-		n[i], _ = strconv.Atoi(m[i+1]) // digits, four at most
+		n[i], _ = strconv.Atoi(m[i+1]) // at most four digits
 	}
 	d := Design{n[0], n[1], n[2]}
 	if d.History > MaxHistory || d.Repetitions < 1 || d.Repetitions > MaxRepetitions || d.New < 1 || d.New > MaxRepetitions {
@@ -37,5 +37,5 @@ func ParseDesign(s string) (Design, error) {
 	return d, nil
 }
 
-// String is the design as it is written.
+// String returns the design as it is written.
 func (d Design) String() string { return fmt.Sprintf("%dx%d-%d", d.History, d.Repetitions, d.New) }

@@ -10,19 +10,18 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation/series"
 )
 
-// source is what one cell of one phone has in a draw.
+// source is the data of one cell of one phone in a draw.
 type source struct {
 	of      series.Series
 	metric  metric.Metric
 	history [][]float64 // the repetitions of each accepted run, in the order of time
 	fresh   []float64   // those of the new run
-	session []float64   // all of the new run's session: what rounds are drawn from
+	session []float64   // all of the new run's session, which rounds are drawn from
 }
 
-// fits reports whether a design can be drawn from the series: any that can vary where
-// repetitions are drawn one by one, one that is long enough where they follow each other,
-// and across sessions one with two that are long enough for the history's runs and the
-// new one.
+// fits reports whether a design can be drawn from the series: any that can vary where repetitions
+// are drawn one by one, one that is long enough where they are consecutive, and across sessions one
+// with two that are long enough for the history's runs and the new one.
 func (q Question) fits(s series.Series) bool {
 	if !q.AcrossSessions {
 		return len(s.Values) >= q.least()
@@ -39,7 +38,7 @@ func (q Question) fits(s series.Series) bool {
 	return fresh > 0 && (q.Design.History == 0 || old > 1 || old == 1 && fresh > both)
 }
 
-// least is how many values a series needs where sessions don't matter.
+// least returns how many values a series needs where sessions don't matter.
 func (q Question) least() int {
 	if q.World == InOrder {
 		return max(2, q.Design.values())
@@ -47,7 +46,7 @@ func (q Question) least() int {
 	return 2
 }
 
-// values are how many a draw has.
+// values returns how many a draw has.
 func (d Design) values() int { return d.History*d.Repetitions + d.New }
 
 func count(is bool) int {
@@ -57,8 +56,7 @@ func count(is bool) int {
 	return 0
 }
 
-// exchangeable draws each repetition by itself, with replacement: as if nothing tied one
-// to the next.
+// exchangeable draws each repetition independently, with replacement.
 func (d Design) exchangeable(rng *rand.Rand, all []series.Series) []source {
 	out := make([]source, len(all))
 	for k, s := range all {
@@ -78,8 +76,8 @@ func (d Design) exchangeable(rng *rand.Rand, all []series.Series) []source {
 	return out
 }
 
-// window draws repetitions that follow each other, the same of each series: those of the
-// history, then those of the new run. What is drawn is one session.
+// window draws consecutive repetitions, the same of each series: those of the history, then those
+// of the new run. The draw is one session.
 func (d Design) window(rng *rand.Rand, all []series.Series) []source {
 	shortest := math.MaxInt
 	for _, s := range all {
@@ -97,10 +95,10 @@ func (d Design) window(rng *rand.Rand, all []series.Series) []source {
 	return out
 }
 
-// across draws whole sessions, the same for every series of the draw: repetitions that
-// were measured one after the other stay together, and the new run is of a session that
-// the history has nothing of. Where the history has more runs than there are sessions,
-// sessions serve several. In order, the history's are those right before the new one.
+// across draws whole sessions, the same for every series of the draw: consecutively measured
+// repetitions stay together, and the new run is of a session that is not in the history. Where the
+// history has more runs than there are sessions, sessions are reused. With inOrder, the history's
+// are those right before the new one.
 func (d Design) across(rng *rand.Rand, all []series.Series, inOrder bool) ([]source, error) {
 	byName := make([]map[string][]float64, len(all))
 	for k, s := range all {
@@ -156,8 +154,8 @@ func (d Design) across(rng *rand.Rand, all []series.Series, inOrder bool) ([]sou
 	return out, nil
 }
 
-// drawTogether hands over n repetitions of a session that were measured one after the
-// other, the same of each series.
+// drawTogether passes on n consecutively measured repetitions of a session, the same of each
+// series.
 func drawTogether(rng *rand.Rand, byName []map[string][]float64, session string, n int, take func(k int, values []float64)) {
 	shortest := math.MaxInt
 	for _, named := range byName {
@@ -169,9 +167,9 @@ func drawTogether(rng *rand.Rand, byName []map[string][]float64, session string,
 	}
 }
 
-// widened are the session's repetitions with their logarithms (themselves where one is not
-// positive) drawn apart by √(n/(n-1)), so that those of them that are drawn vary as much as
-// the noise that so few are a sample of (Davison and Hinkley 1997, section 2.3.2).
+// widened returns the session's repetitions with their logarithms (themselves where one is not
+// positive) spread by √(n/(n-1)), so that draws from them vary as much as the noise that so few are
+// a sample of (Davison and Hinkley 1997, section 2.3.2).
 func (s source) widened() []float64 {
 	n := float64(len(s.session))
 	to, from := math.Log, math.Exp
@@ -189,9 +187,9 @@ func (s source) widened() []float64 {
 	return out
 }
 
-// worsened is a value of a build that is worse by the share: more where less is better,
-// less where more is, points where the metric is a ratio, and shares of the series'
-// spread around zero where values lie on both sides of it.
+// worsened returns a value of a build that is worse by the share: more where lower is better, less
+// where higher is, points where the metric is a ratio, and shares of the series' spread around zero
+// where values lie on both sides of it.
 func (s source) worsened(v, shift float64) float64 {
 	sign := 1.0
 	if s.metric.Direction == metric.HigherIsBetter {
@@ -214,8 +212,8 @@ func meanSize(values []float64) float64 {
 	return sum
 }
 
-// metricOf is the series' metric: the catalogue's, or one of which less is better and
-// whose noise multiplies where all values are positive.
+// metricOf returns the series' metric: the catalogue's, or one of which lower is better and whose
+// noise is multiplicative where all values are positive.
 func metricOf(s series.Series) metric.Metric {
 	m, known := metric.Default().Lookup(s.Metric)
 	if s.Metric != "" && known && m.Direction != metric.Neutral {
@@ -225,5 +223,5 @@ func metricOf(s series.Series) metric.Metric {
 	return metric.Metric{Name: declared, Direction: metric.LowerIsBetter, Log: s.Positive(), Signed: negative}
 }
 
-// declared is the name of a metric that the catalogue doesn't hold.
+// declared is the name of a metric that the catalogue lacks.
 const declared = "series.value"

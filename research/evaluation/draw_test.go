@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation/series"
 )
 
-// told are series whose values say where they are from: the hundreds are the session,
-// the ones the place in it, the thousands the series.
+// told returns series whose values encode where they are from: the hundreds are the session, the
+// ones the place in it, the thousands the series.
 func told(n, sessions, long int) []series.Series {
 	var out []series.Series
 	for k := range n {
@@ -169,8 +169,8 @@ func TestWhatADesignNeedsOfSeries(t *testing.T) {
 	}
 }
 
-// A few repetitions, widened, vary as much as the noise that they
-// are a sample of: the ordinary variance, and not (n-1)/n of it.
+// A few repetitions, widened, vary as much as the noise that they are a sample of: the ordinary
+// variance, and not (n-1)/n of it.
 func TestWidenedRoundsVaryAsMuchAsTheirNoise(t *testing.T) {
 	s := source{session: []float64{90, 100, 120}}
 	mean, squares, want, centre := 0.0, 0.0, 0.0, 0.0

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation/series"
 )
 
-// Question is one row before it is answered.
+// Question is one row without its answer.
 type Question struct {
 	Design         Design
 	AcrossSessions bool
@@ -31,11 +31,11 @@ type Question struct {
 type Setup struct {
 	Series []series.Series
 	Policy gate.Policy
-	// Rounds are at most so many, side by side, for what the history leaves open: 0 is a
-	// check with no base build at hand.
+	// Rounds is the maximum number of rounds for what the history leaves open: 0 is a check without
+	// a base build.
 	Rounds int
-	// Widen draws the repetitions of a session apart before rounds are drawn from them, so
-	// that rounds from a few vary as much as the noise that these are a sample of.
+	// Widen spreads the repetitions of a session before rounds are drawn from them, so that rounds
+	// from a few vary as much as the noise that these are a sample of.
 	Widen bool
 	Draws int
 	Seed  uint64
@@ -49,8 +49,8 @@ const (
 	MaxRounds  = 1000
 )
 
-// Evaluate answers the questions, in their order. It tells progress after each draw: how
-// many of all draws are done. The same setup gives the same answer on every machine.
+// Evaluate answers the questions, in their order. It calls progress after each draw with the number
+// of finished and of all draws. The same setup gives the same answer on every machine.
 func Evaluate(ctx context.Context, s Setup, questions []Question, progress func(done, of int)) (Report, error) {
 	report := Report{Format: Format, Preset: s.Policy.Preset, Draws: s.Draws, Series: len(s.Series), Rounds: s.said(), Rows: []Row{}, Warnings: []string{}}
 	var done atomic.Int64
@@ -70,7 +70,7 @@ func Evaluate(ctx context.Context, s Setup, questions []Question, progress func(
 	return report, nil
 }
 
-// said is how rounds came about.
+// said describes how rounds were drawn.
 func (s Setup) said() string {
 	if s.Rounds == 0 {
 		return "no rounds: the history alone decides"
@@ -82,7 +82,7 @@ func (s Setup) said() string {
 	return fmt.Sprintf("%d rounds at most, simulated from the repetitions of the new run's session%s", s.Rounds, widened)
 }
 
-// answer draws for one question.
+// answer makes the draws of one question.
 func (s Setup) answer(ctx context.Context, q Question, tell func()) (counts, int, error) {
 	p, err := poolOf(q, s.Series)
 	if err != nil {
@@ -119,15 +119,15 @@ func (s Setup) answer(ctx context.Context, q Question, tell func()) (counts, int
 	return sum, p.skipped, ctx.Err()
 }
 
-// chance is what one draw draws from: the same for every shift and every rule, so that
-// rows differ by these alone.
+// chance returns the random source of one draw: the same for every shift and every rule, so that
+// rows differ by these only.
 func (q Question) chance(seed uint64, draw int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprint(h, q.Design, q.AcrossSessions, max(q.Metrics, 1), q.World)
 	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(draw)))
 }
 
-// Check refuses what can't be evaluated, with what is allowed.
+// Check returns an error for what can't be evaluated, with what is allowed.
 func (s Setup) Check(questions []Question) error {
 	if s.Draws < 1 || s.Draws > MaxDraws {
 		return fmt.Errorf("draws are %d, want 1 to %d", s.Draws, MaxDraws)

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// checkEnergy is the verdict on joules beside those of a history of runs.
+// checkEnergy returns the verdict on joules compared with those of a history of runs.
 func checkEnergy(past []run.Summary, joules []float64) gate.RunVerdict {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	return history.Check(p, metric.Default(), []history.Subject{{Run: energyRun("new", "", joules), References: past}}).Runs[0]
@@ -22,11 +22,11 @@ func summary(id string, joules []float64) run.Summary {
 	return run.Summarize(energyRun(id, "", joules), run.Median, metric.Default())
 }
 
-// never is a change that was not opened at twice the energy either.
+// never marks a change that was not opened even at twice the energy.
 const never = 1.0
 
-// leastOpen is the least change of a run's joules that the history doesn't clear, from 0
-// to never: from there on rounds beside the base build decide.
+// leastOpen returns the least change of a run's joules that the history doesn't clear, from 0 to
+// never: from there on rounds with the base build decide.
 func leastOpen(history []run.Summary, joules []float64) float64 {
 	open := func(change float64) bool {
 		more := make([]float64, len(joules))
@@ -53,7 +53,7 @@ func leastOpen(history []run.Summary, joules []float64) float64 {
 	return high
 }
 
-// quantile is the value that a share of the values doesn't exceed.
+// quantile returns the value that a share of the values doesn't exceed.
 func quantile(values []float64, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(len(sorted)-1, int(math.Ceil(share*float64(len(sorted))))-1)]

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// judge lets a draw go the rule's way.
+// judge judges a draw by the rule.
 func (s Setup) judge(sc scene, q Question, rng *rand.Rand) (outcome, error) {
 	switch q.Rule {
 	case Apkgate, "":
@@ -26,8 +26,8 @@ func (s Setup) judge(sc scene, q Question, rng *rand.Rand) (outcome, error) {
 	return peer(q.Rule, sc, q.Shift), nil
 }
 
-// apkgate is the product's whole way: the check against the history, and rounds for what
-// it leaves open.
+// apkgate is the product's whole procedure: the check against the history, and rounds for what it
+// leaves open.
 func (s Setup) apkgate(p gate.Policy, sc scene, shift float64, rng *rand.Rand, screened func(gate.Verdict) gate.Verdict) (outcome, error) {
 	p.Metrics = sc.metrics()
 	var accepted []run.Summary
@@ -67,7 +67,7 @@ func (s Setup) apkgate(p gate.Policy, sc scene, shift float64, rng *rand.Rand, s
 
 func asIs(v gate.Verdict) gate.Verdict { return v }
 
-// opened is the verdict of a history that cleared nothing and called nothing.
+// opened returns the verdict of a history that cleared nothing and decided nothing.
 func opened(v gate.Verdict) gate.Verdict {
 	v.Verdict = gate.Inconclusive
 	for i := range v.Runs {
@@ -115,7 +115,7 @@ func (s Setup) settle(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict
 	return trial.Verdict(), nil
 }
 
-// metrics are the names of all that a draw measures.
+// metrics returns the names of everything that a draw measures.
 func (s scene) metrics() []string {
 	var out []string
 	for _, p := range s.phones {
@@ -128,7 +128,7 @@ func (s scene) metrics() []string {
 	return out
 }
 
-// named reports whether the verdict calls the number a regression that was made worse.
+// named reports whether the verdict calls the worsened number a regression.
 func (s scene) named(v gate.Verdict, checked []phone) bool {
 	for i, p := range checked {
 		if !p.shifted {

@@ -63,8 +63,8 @@ func energySeries(t *testing.T) (monsoon, batterystats []series.Series) {
 // that what one shares with the next stays: a session of the metered phone has as many.
 const block = 3
 
-// rounds are two versions' runs in turns, put together of blocks that were really
-// measured one after the other; the head's joules are a little more.
+// rounds returns two versions' runs in turns, combined from blocks that were really measured one
+// after the other; the head's joules are a little more.
 func (m measured) rounds(rng *rand.Rand, n int, change float64) (base, head run.Run) {
 	var joules [2][]float64
 	for place := 0; place < 2*n; {
@@ -125,9 +125,8 @@ func byPhone(all []measured) func(func(string, []measured) bool) {
 	}
 }
 
-// Each real measurement beside those before it, twenty at most: of the metered
-// phone each session beside the others. Nothing changed, so that what fails is a
-// false alarm.
+// Each real measurement is compared with at most twenty before it, and on the metered phone each
+// session with the others. Nothing changed, so that every failure is a false alarm.
 func TestEnergyOfOneRealRunBesideAHistory(t *testing.T) {
 	for phone, of := range byPhone(energyMeasures(t)) {
 		checks, alarms, opened := 0, 0, 0

@@ -34,9 +34,9 @@ func saved(t *testing.T, name string, runs ...run.Run) string {
 	return file
 }
 
-// twoSources are accepted runs of a phone that was measured by its rails twenty
-// times and then, after an update took them away, by its battery six times: twice
-// the joules of the same work, since the battery feeds what no rail tells.
+// twoSources are accepted runs of a phone that was measured by its rails twenty times and then,
+// after an update removed them, by its battery six times: twice the joules of the same work, since
+// the battery also feeds what no rail measures.
 func twoSources() []run.Run {
 	var out []run.Run
 	for i := range 26 {

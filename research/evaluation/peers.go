@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Rule is who judges a draw.
+// Rule is what judges a draw.
 type Rule string
 
-// The rules. Those of others are judged by what they look at: numbers of the own phone.
+// The rules. Those of others are judged by their own input: numbers of the same phone.
 const (
 	Apkgate Rule = "apkgate"
-	// Rounds are apkgate's rounds alone, as if the history had cleared nothing.
+	// Rounds is apkgate's rounds alone, as if the history had cleared nothing.
 	Rounds Rule = "rounds"
 	// Dune is apkgate's preset of that name.
 	Dune Rule = "dune"
@@ -35,7 +35,7 @@ const (
 // Rules are all of them.
 func Rules() []Rule { return []Rule{Apkgate, Rounds, Dune, RustcPerf, Bencher, MannWhitney} }
 
-// What the peers' rules are set to.
+// Parameters of the peers' rules.
 const (
 	rustcMultiple  = 3.0
 	rustcDefault   = 0.002 // where there is no history of changes
@@ -62,7 +62,7 @@ func peer(rule Rule, sc scene, shift float64) (out outcome) {
 	return out
 }
 
-// upwards are the values with more being worse.
+// upwards returns the values so that higher is worse.
 func (s source) upwards(runs ...[]float64) [][]float64 {
 	if s.metric.Direction != metric.HigherIsBetter {
 		return runs
@@ -105,7 +105,7 @@ func rustcPerf(history [][]float64, fresh []float64) bool {
 	return (now-last)/math.Abs(last) >= fence
 }
 
-// hinges are the medians of the lower and of the upper half of sorted values.
+// hinges returns the medians of the lower and of the upper half of sorted values.
 func hinges(sorted []float64) (q1, q3 float64) {
 	half := len(sorted) / 2
 	return stat.Median(sorted[:max(half, 1)]), stat.Median(sorted[len(sorted)-max(half, 1):])

@@ -9,11 +9,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// began is when the first run of a history was made; each later one is a day later.
+// began is the time of the first run of a history; each later one is a day later.
 var began = time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
 
-// cell is where the k-th source of a phone stands in its runs. A metric of the catalogue
-// can stand there once; several are declared each under a name of its own.
+// cell returns the cell of the k-th source of a phone in its runs. A metric of the catalogue can
+// occur once; several are declared under names of their own.
 func (s scene) cell(p phone, k int) run.Cell {
 	switch {
 	case s.events:
@@ -24,7 +24,7 @@ func (s scene) cell(p phone, k int) run.Cell {
 	return run.Cell{Metric: p.cells[k].metric.Name}
 }
 
-// record is a run of a phone with these repetitions of each of its cells.
+// record returns a run of a phone with these repetitions of each of its cells.
 func (s scene) record(p phone, id string, day int, values [][]float64) run.Run {
 	r := run.Run{
 		Format: run.Format, ID: id, Started: began.AddDate(0, 0, day), App: run.App{Package: "app"},
@@ -59,7 +59,7 @@ func (s scene) record(p phone, id string, day int, values [][]float64) run.Run {
 	return r
 }
 
-// accepted are the runs of a phone's history.
+// accepted returns the runs of a phone's history.
 func (s scene) accepted(p phone) []run.Run {
 	var out []run.Run
 	for i := range p.cells[0].history {
@@ -72,8 +72,8 @@ func (s scene) accepted(p phone) []run.Run {
 	return out
 }
 
-// fresh is the new run of a phone, its first cell worse by the shift where the phone is
-// the one that is.
+// fresh returns the new run of a phone, its first cell worse by the shift where the phone is the
+// shifted one.
 func (s scene) fresh(p phone, shift float64) run.Run {
 	values := make([][]float64, len(p.cells))
 	for k, c := range p.cells {
@@ -93,8 +93,7 @@ func (p phone) shiftedBy(k int, values []float64, shift float64) []float64 {
 	return out
 }
 
-// session gives rounds of a phone, as many as are asked for, the first ones again each
-// time.
+// session gives rounds of a phone, as many as requested, the first ones again each time.
 type session struct {
 	scene      scene
 	phone      phone
@@ -104,8 +103,8 @@ type session struct {
 	base, head [][]float64 // by cell
 }
 
-// sessionOf is the session of a phone's new run; false where it has one repetition alone,
-// from which no round can be drawn.
+// sessionOf returns the session of a phone's new run; false where it has a single repetition, from
+// which no round can be drawn.
 func (s scene) sessionOf(p phone, shift float64, rng *rand.Rand, widen bool) (*session, bool) {
 	out := &session{scene: s, phone: p, shift: shift, rng: rng, base: make([][]float64, len(p.cells)), head: make([][]float64, len(p.cells))}
 	for _, c := range p.cells {
@@ -121,7 +120,7 @@ func (s scene) sessionOf(p phone, shift float64, rng *rand.Rand, widen bool) (*s
 	return out, true
 }
 
-// rounds are two builds' runs of n rounds.
+// rounds returns two builds' runs of n rounds.
 func (s *session) rounds(n int) (base, head run.Run) {
 	for len(s.base[0]) < n {
 		for k, from := range s.from {

@@ -10,13 +10,13 @@ import (
 // (docs/format/evaluation.md).
 const Format = "apkgate.evaluation/1"
 
-// Report is what an evaluation found.
+// Report is the result of an evaluation.
 type Report struct {
 	Format string `json:"format"`
 	Preset string `json:"preset"`
 	Series int    `json:"series"`
 	Draws  int    `json:"draws"`
-	// Rounds says how rounds came about.
+	// Rounds describes how rounds were drawn.
 	Rounds   string   `json:"rounds"`
 	Rows     []Row    `json:"rows"`
 	Warnings []string `json:"warnings"`
@@ -37,13 +37,13 @@ type Row struct {
 	FailedLow    float64 `json:"failed_low"`
 	FailedHigh   float64 `json:"failed_high"`
 	Inconclusive float64 `json:"inconclusive"`
-	// Named is the share in which the metric that was made worse is called a regression.
+	// Named is the share in which the worsened metric is called a regression.
 	Named float64 `json:"named"`
 	// Repetitions are the head's own and both builds' in rounds, on average.
 	Repetitions float64 `json:"repetitions"`
 }
 
-// outcome is what one check came to.
+// outcome is the result of one check.
 type outcome struct {
 	failed, inconclusive, named bool
 	repetitions                 int
@@ -78,8 +78,8 @@ func (c counts) row(q Question) Row {
 	return r
 }
 
-// Interval bounds the share of k of n at 95 % confidence, as Clopper and Pearson (1934)
-// do: never narrower than that.
+// Interval returns the interval of the share of k of n at 95 % confidence, by Clopper and Pearson
+// (1934): never narrower than that.
 func Interval(k, n int) (low, high float64) {
 	const tail = 0.025
 	high = 1
@@ -95,7 +95,7 @@ func Interval(k, n int) (low, high float64) {
 	return low, high
 }
 
-// warn tells what of the series a row could not use.
+// warn reports which series a row could not use.
 func (r *Report) warn(q Question, c counts, skipped, of int) {
 	if skipped > 0 {
 		r.add(fmt.Sprintf("%s%s: %d of %d series are too short for it and were left out", q.Design, acrossWords(q), skipped, of))

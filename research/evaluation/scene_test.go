@@ -24,7 +24,7 @@ func flat(n int) []series.Series {
 	return out
 }
 
-// levels are the runs of a history as shares of the new run.
+// levels returns the runs of a history as shares of the new run.
 func levels(c source) []float64 {
 	var out []float64
 	for _, values := range c.history {
@@ -108,8 +108,8 @@ func TestPhonesOfAWorld(t *testing.T) {
 	}
 }
 
-// A draw is made of records that the product reads: valid, each of a session of its own,
-// the worse metric of the new run alone, and rounds side by side in one session.
+// A draw consists of records that the product reads: valid, each of a session of its own, only the
+// new run's first metric worse, and paired rounds in one session.
 func TestADrawIsMadeOfRecords(t *testing.T) {
 	q := Question{Design: Design{3, 2, 2}, Metrics: 2}
 	for _, world := range []World{Plain, Events} {

@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// alert is a change that Mozilla's own detector is expected to report, which
-// looks at points on both sides of it. Apkgate knows none after.
+// alert is a change that Mozilla's own detector is expected to report, which uses points on both
+// sides of it. Apkgate has none after it.
 type alert struct {
 	push   int64 // Unix time of the first point at the new level
 	change float64
@@ -38,8 +38,8 @@ var talos = []struct {
 	{"runs4", true, 266, []alert{{1364922838, -0.298, gate.ToImprovement}}},
 }
 
-// pushesOf are the points of one file as runs in the order in which they were
-// pushed, and their times.
+// pushesOf returns the points of one file as runs in the order in which they were pushed, and their
+// times.
 func pushesOf(t *testing.T, name string) (runs []run.Run, pushed []int64) {
 	t.Helper()
 	data, err := os.ReadFile(corpustest.Path(t, "dataset", "changepoint", "treeherder_"+name+".json"))
@@ -79,17 +79,16 @@ type watched struct {
 type deviation struct {
 	at    int
 	way   gate.Direction
-	doubt bool // it would be measured beside the push before, and fails nothing yet
+	doubt bool // it would be measured in rounds with the push before, and fails nothing yet
 }
 
-// newLevel is how many pushes in a row deviate the same way before the team
-// takes the level for a new one and accepts it in place of the old.
+// newLevel is how many consecutive pushes deviate in the same direction before the team accepts the
+// level in place of the old.
 const newLevel = 3
 
-// watch checks each push against those accepted before it. A push that fails, or that
-// looks worse and would be measured beside the one before, is not accepted, unless it
-// turns out to be the third at a new level: then the history starts again with these
-// three.
+// watch checks each push against those accepted before it. A push that fails, or that looks worse
+// and would be measured in rounds with the one before, is not accepted, unless it turns out to be
+// the third at a new level: then the history starts again with these three.
 func watch(p gate.Policy, runs []run.Run) watched {
 	catalogue, _ := run.Catalogue(metric.Default(), runs[0])
 	w := watched{points: len(runs)}
@@ -127,9 +126,9 @@ func watch(p gate.Policy, runs []run.Run) watched {
 	return w
 }
 
-// found counts the alerts that are seen within five pushes, and the other rows of
-// failures and doubts: as far as the alerts are the truth, false alarms and pushes that
-// are measured again for nothing.
+// found counts the alerts that are detected within five pushes, and the other rows of failures and
+// doubts: as far as the alerts are the truth, false alarms and pushes that are measured again for
+// nothing.
 func (w watched) found(alerts []alert, pushed []int64) (found []bool, falseAlarms, doubts, otherImprovements int) {
 	found = make([]bool, len(alerts))
 	for _, d := range w.deviations {
@@ -169,8 +168,8 @@ func policies() (names []string, policy map[string]gate.Policy) {
 	return []string{"default", "dune"}, map[string]gate.Policy{"default": plain, "dune": dune}
 }
 
-// Mozilla's own detector expects these alerts. The default has to find those
-// that are large enough to matter to it, and must not fail a build for others.
+// Mozilla's own detector expects these alerts. The default has to find those that are large enough
+// to matter to it, and must not fail a build for others.
 func TestTalos(t *testing.T) {
 	names, policy := policies()
 	for _, s := range talos {

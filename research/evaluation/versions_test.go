@@ -19,7 +19,7 @@ import (
 // are what it measured for one code smell on two devices (EDATA, section 5.1.1).
 var changes = []float64{0, 0.01, 0.02, 0.05, 0.126, 0.94}
 
-// found counts what comparisons of two versions came to.
+// found counts the results of comparisons of two versions.
 type found struct {
 	detected int // the rank test says that the head takes more, p at most 0.05
 	failed   int // and the gate fails it
@@ -60,8 +60,8 @@ func compared(t *testing.T, experiment string, pair pairOf, rounds int, change f
 	return f
 }
 
-// The paper's first research question, simulated: is the version found that takes
-// more energy, and is the one left alone that doesn't?
+// The paper's first research question, simulated: is the version found that takes more energy, and
+// are equal versions left alone?
 func TestEnergyOfTwoVersions(t *testing.T) {
 	times := trials(100, 2000)
 	t.Logf("found, p at most 0.05 / fails, in %d trials", times)
@@ -82,9 +82,8 @@ func TestEnergyOfTwoVersions(t *testing.T) {
 	}
 }
 
-// holds asserts what a user may rely on, and on phones whose noise is even what
-// theory says of a rank test: the power of the t-test at most, and no less than
-// that with an efficiency of 3/π.
+// holds asserts what a user may rely on, and on phones with even noise what theory gives for a rank
+// test: the power of the t-test at most, and no less than that with an efficiency of 3/π.
 func (p phone) holds(t *testing.T, f found, rounds int, change float64) {
 	t.Helper()
 	where := fmt.Sprintf("%s, %d rounds, %+.1f %%", p.name, rounds, 100*change)
@@ -130,9 +129,9 @@ func heads(changes []float64) string {
 	return strings.Join(out, " | ")
 }
 
-// The paper measured all of one version and then all of the other. A rank test of
-// the repetitions then calls equal versions different, since it takes a session for
-// a version; the gate says so, and fails nothing for it.
+// The paper measured all of one version and then all of the other. A rank test of the repetitions
+// then calls equal versions different, since it mistakes a session for a version; the gate reports
+// that, and fails nothing for it.
 func TestEnergyOfTwoSessions(t *testing.T) {
 	times := trials(40, 500)
 	all := found{}

@@ -11,19 +11,19 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation/series"
 )
 
-// World is what a history holds beside the runs that a design asks for.
+// World is what a history contains besides the runs of a design.
 type World string
 
 // The worlds.
 const (
-	// Plain is one phone, with nothing beside the design.
+	// Plain is one phone, with nothing else.
 	Plain World = "plain"
-	// QuietBesideNoisy is a phone of the quietest third of the series, in the history of
-	// which three of the noisiest third have as many runs.
+	// QuietBesideNoisy is a phone of the quietest third of the series, in whose history three of
+	// the noisiest third have as many runs.
 	QuietBesideNoisy World = "quiet-beside-noisy"
 	// NoisyBesideQuiet is the reverse.
 	NoisyBesideQuiet World = "noisy-beside-quiet"
-	// NewPhone was never measured: one other was.
+	// NewPhone was never measured, only another phone.
 	NewPhone World = "new-phone"
 	// BadRun has one accepted run at three times the level, TwoBadRuns two.
 	BadRun     World = "bad-run"
@@ -42,7 +42,7 @@ const (
 	FiveDevices World = "five-devices"
 )
 
-// Worlds are all of them, each with what it is, for people.
+// Worlds returns all of them, each with a description for people.
 func Worlds() []Described {
 	return []Described{
 		{Plain, "one phone and nothing beside the design"},
@@ -59,13 +59,13 @@ func Worlds() []Described {
 	}
 }
 
-// Described is a world with what it is.
+// Described is a world with its description.
 type Described struct {
 	World World
 	Is    string
 }
 
-// What the worlds are made of.
+// Parameters of the worlds.
 const (
 	others       = 3    // phones beside the own one, but for a new one
 	badLevel     = 3.0  // of an accepted bad run
@@ -77,7 +77,7 @@ const (
 	leastOfThird = 1
 )
 
-// phone is what one phone has in a draw.
+// phone is the data of one phone in a draw.
 type phone struct {
 	model   string
 	cells   []source
@@ -85,7 +85,7 @@ type phone struct {
 	shifted bool // the first cell of its new run is worse
 }
 
-// scene is one draw: what an accepted history and a check are made of.
+// scene is one draw: the data of an accepted history and a check.
 type scene struct {
 	phones []phone
 	events bool
@@ -97,7 +97,7 @@ type pool struct {
 	skipped           int // series that don't fit the design
 }
 
-// poolOf are the series that fit a question. An error says which none does.
+// poolOf returns the series that fit a question. An error names what none fits.
 func poolOf(q Question, all []series.Series) (pool, error) {
 	var p pool
 	for _, s := range all {
@@ -169,7 +169,7 @@ func (p pool) scene(q Question, draw int, rng *rand.Rand) (scene, error) {
 	return out, nil
 }
 
-// phone draws one whose first cell is of the series of that place.
+// phone draws one whose first cell is of the series at that index.
 func (q Question) phone(from []series.Series, place int, rng *rand.Rand) (phone, error) {
 	first := from[place%len(from)]
 	chosen := []series.Series{first}
@@ -205,8 +205,7 @@ func (q Question) phone(from []series.Series, place int, rng *rand.Rand) (phone,
 	return phone{cells: cells}, err
 }
 
-// beside has other phones measure what this one does, near its level: they do the same
-// work, each in its own time.
+// beside lets other phones measure the same work, near its level, each in its own time.
 func (p phone) beside(rng *rand.Rand, others []phone) {
 	for _, o := range others {
 		apart := math.Exp(levelsApart * rng.NormFloat64())
@@ -220,7 +219,7 @@ func (p phone) beside(rng *rand.Rand, others []phone) {
 	}
 }
 
-// befall does to the history of the own phone what the world is named for.
+// befall applies the world to the history of the phone.
 func (p phone) befall(w World, rng *rand.Rand) {
 	for k := range p.cells {
 		history := p.cells[k].history
@@ -254,7 +253,7 @@ func scale(values []float64, factor float64) {
 	}
 }
 
-// scale moves all that a source has to another level.
+// scale moves all values of a source to another level.
 func (s *source) scale(factor float64) {
 	for _, values := range s.history {
 		scale(values, factor)

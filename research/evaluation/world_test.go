@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// phone is a simulated phone's consumption: what makes two repetitions of one
-// workload cost different amounts of energy.
+// phone is a simulated phone's consumption: what makes two repetitions of one workload use
+// different amounts of energy.
 type phone struct {
 	name string
 	// noise is the spread of one repetition, and session how far sessions lie

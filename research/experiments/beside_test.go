@@ -22,10 +22,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// session is what a lab measured in one session.
+// session is a lab's measurements of one session.
 type session []collect.Result
 
-// runs are those of the session.
+// runs returns those of the session.
 func (s session) runs() (out []run.Run) {
 	for _, r := range s {
 		out = append(out, r.Run)
@@ -33,7 +33,7 @@ func (s session) runs() (out []run.Run) {
 	return out
 }
 
-// pull is a build that was measured on phones, and the base build that it can be measured beside.
+// pull is a build that was measured on phones, and the base build for rounds.
 type pull struct {
 	subject
 	base, head string // what each is made of
@@ -83,10 +83,10 @@ func (x pull) besideBase(t *testing.T, before []run.Run, change ...func(*gate.Po
 	return in.Verdict
 }
 
-// everything reports whether all of an experiment is repeated, and not some of it.
+// everything reports whether all of an experiment is repeated, or only some of it.
 func everything() bool { return os.Getenv("APKGATE_EVALUATION") == "full" }
 
-// withoutLag is the build without what makes it slow on Android 5 and later.
+// withoutLag returns the build without what makes it slow on Android 5 and later.
 func withoutLag(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -97,10 +97,10 @@ func withoutLag(text string) string {
 	return out.String()
 }
 
-// lagging is the build that is as slow on any Android as it is on Android 5.
+// lagging returns the build that is as slow on any Android as it is on Android 5.
 func lagging(text string) string { return strings.ReplaceAll(text, "slow sdk>=5.0 ", "slow always ") }
 
-// degraded is the app that lags on the upgraded phones, beside a base build.
+// degraded returns the app that lags on the upgraded phones, with a base build.
 func (m measured) degraded(t *testing.T, base func(string) string) pull {
 	t.Helper()
 	text := build(t, m.subject)

@@ -64,7 +64,7 @@ func (c *confusion) add(s slowCase, causes []diagnose.Cause) {
 	}
 }
 
-// firstOf is the kind that is named first, "" where none is.
+// firstOf returns the kind that is named first, "" where none is.
 func firstOf(causes []diagnose.Cause) string {
 	if len(causes) == 0 || causes[0].Kind == jankcause.UnexplainedKind {
 		return ""
@@ -72,7 +72,7 @@ func firstOf(causes []diagnose.Cause) string {
 	return causes[0].Kind
 }
 
-// row adds up a row's outcomes over phones.
+// row sums a row's outcomes over phones.
 func (c *confusion) row(name string) (all outcomes, each []string) {
 	all.named = map[string]int{}
 	for _, phone := range slowPhones {
@@ -92,7 +92,7 @@ func (c *confusion) row(name string) (all outcomes, each []string) {
 	return all, each
 }
 
-// rows are the names of those that there are, in the order of the table.
+// rows returns the existing names, in the order of the table.
 func (c *confusion) rows() []string {
 	names := []string{""}
 	for _, one := range injected {
@@ -108,7 +108,7 @@ func (c *confusion) rows() []string {
 	return slices.DeleteFunc(names, func(name string) bool { all, _ := c.row(name); return all.cases == 0 })
 }
 
-// lines are the rows of the table of docs/evaluation/causes.md.
+// lines returns the rows of the table of docs/evaluation/causes.md.
 func (c *confusion) lines() (out []string) {
 	for _, name := range c.rows() {
 		all, each := c.row(name)
@@ -121,7 +121,7 @@ func (c *confusion) lines() (out []string) {
 	return out
 }
 
-// label is what a row is called, which no other row of the document is.
+// label returns the title of a row, which is unique in the document.
 func (c *confusion) label(name string) string {
 	switch {
 	case name != "":
@@ -132,8 +132,8 @@ func (c *confusion) label(name string) string {
 	return "unchanged builds"
 }
 
-// documented compares the table with docs/evaluation/causes.md, to a case or two of each row: phones
-// take their turns as the computer lets them.
+// documented compares the table with docs/evaluation/causes.md, within a case or two of each row:
+// the phones' interleaving depends on the computer.
 func (o *trial) documented(t *testing.T) {
 	for _, line := range o.table.lines() {
 		documented(t, line, 2)
@@ -147,13 +147,13 @@ func nothing(s string) string {
 	return s
 }
 
-// recordings are runs of base builds that several cases are held against.
+// recordings are runs of base builds that several cases are compared with.
 type recordings struct {
 	sync.Mutex
 	by map[string]func() run.Run
 }
 
-// of is the recording of a build of a session, made once.
+// of returns the recording of a build in a session, made once.
 func (r *recordings) of(t *testing.T, app, phone string, session uint64, repetitions int) run.Run {
 	key := fmt.Sprint(phone, session, app)
 	r.Lock()
@@ -176,7 +176,7 @@ type trial struct {
 	base               recordings
 }
 
-// try explains a case: a build is held against runs of its base, each of another session.
+// try explains a case: a build is compared with runs of its base, each of another session.
 func (o *trial) try(t *testing.T, c slowCase, i int) {
 	head := recordSlow(t, c.app, c.phone, uint64(10_000+i), o.repetitions)
 	head.ID = "head"
@@ -200,7 +200,7 @@ func (o *trial) try(t *testing.T, c slowCase, i int) {
 	}
 }
 
-// right reports whether that is what is to be named first, or nothing where nothing is.
+// right reports whether that kind should be named first, or nothing where nothing should be.
 func (c slowCase) right(first string) bool {
 	return slices.Contains(c.wants, first) || first == "" && c.wants == nil
 }
@@ -233,9 +233,8 @@ func (o *trial) all(t *testing.T, cases []slowCase) {
 	t.Logf("first named, by what was injected:\n%s", strings.Join(o.table.lines(), "\n"))
 }
 
-// hold holds the table to what is aimed at: right first in so much of each row, but for what the
-// platform can't show, something else as a certainty in none, and nothing named of unchanged
-// builds.
+// hold compares the table with its aims: right first in that share of each row, except for what the
+// platform can't show, never a wrong cause as a certainty, and no cause of unchanged builds.
 func (o *trial) hold(t *testing.T, least float64) {
 	right, of := 0, 0
 	for _, name := range o.table.rows() {
@@ -287,8 +286,8 @@ func TestCausesOfSlowFrames(t *testing.T) {
 	}
 }
 
-// The paper's false positives (section 2.3): frames late by their time, which nobody saw
-// since a buffer was ready, are none of the late ones, and what delayed them is not named.
+// The paper's false positives (section 2.3): frames late by their time, which nobody saw since a
+// buffer was ready, do not count as late, and what delayed them is not named.
 func TestFramesThatABufferHid(t *testing.T) {
 	for _, phone := range slowPhones {
 		plain := slowCase{phone: phone, event: "scroll"}
@@ -312,8 +311,8 @@ func TestFramesThatABufferHid(t *testing.T) {
 	}
 }
 
-// buffersAndLayout are the frames of a build that were seen late, those that a buffer hid,
-// and the ms per frame that layout is blamed for.
+// buffersAndLayout returns the frames of a build that were seen late, those hidden by a buffer, and
+// the ms per frame that layout is blamed for.
 func buffersAndLayout(t *testing.T, c slowCase, lines string, base []run.Run) (seen, hidden int, blamed float64) {
 	t.Helper()
 	head := recordSlow(t, scrolling(c.cost(), lines), c.phone, 77, 1)

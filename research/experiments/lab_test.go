@@ -1,10 +1,9 @@
-// Package experiments repeats the paper's experiments A to D (sections 7 and 8)
-// on the simulated lab, through the code that drives real devices: apps are
-// installed and run over adb, frames and events are read from dumps and logs,
-// and the gate judges the runs. It holds tests only.
+// Package experiments repeats the paper's experiments A to D (sections 7 and 8) on the simulated
+// lab, with the code that drives real devices: apps are installed and run over adb, frames and
+// events are read from dumps and logs, and the gate judges the runs. It contains only tests.
 //
-// The devices are simulated, so what is shown is that the whole chain finds what
-// was put in, not what real phones would do.
+// The devices are simulated, so that it shows that the whole chain finds injected faults, not what
+// real phones would do.
 package experimentsexperiments
 
 import (
@@ -43,14 +42,14 @@ var (
 	mutated = subject{"exoplayer-mutated", player.pkg, player.scenario, player.class}
 )
 
-// measure runs the app's scenario on each phone and network, as section 7.4 does
-// (which repeats ten times).
+// measure runs the app's scenario on each phone and network, as in section 7.4 (which repeats ten
+// times).
 func measure(t *testing.T, s subject, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
 	t.Helper()
 	return measureBuild(t, s, build(t, s), phones, repetitions, seed, networks...)
 }
 
-// build is what the app is made of.
+// build returns the app's definition.
 func build(t *testing.T, s subject) string {
 	t.Helper()
 	text, err := simapp.Open(s.app)
@@ -60,13 +59,13 @@ func build(t *testing.T, s subject) string {
 	return string(text)
 }
 
-// measureBuild is measure of a build of the app.
+// measureBuild is measure for a build of the app.
 func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
 	t.Helper()
 	return collected(t, s, text, phones, repetitions, seed, networks...).runs()
 }
 
-// collected is measureBuild with how long each run took.
+// collected is measureBuild with the duration of each run.
 func collected(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) session {
 	t.Helper()
 	apk := apkOf(t, s, text)
@@ -107,7 +106,7 @@ func collected(t *testing.T, s subject, text string, phones []profile.Profile, r
 	return results
 }
 
-// apkOf is a file with a build of the app.
+// apkOf returns a file with a build of the app.
 func apkOf(t *testing.T, s subject, text string) string {
 	t.Helper()
 	apk := filepath.Join(t.TempDir(), s.app+".apk")
@@ -117,7 +116,7 @@ func apkOf(t *testing.T, s subject, text string) string {
 	return apk
 }
 
-// played is the app's scenario, repeated so often.
+// played returns the app's scenario with so many repetitions.
 func (s subject) played(repetitions int) config.Scenario {
 	return config.Scenario{
 		Name: s.scenario, Repetitions: repetitions, WarmUp: 0, Timeout: 5 * time.Minute, Retries: 2,
@@ -136,11 +135,11 @@ func lab(t *testing.T, name string) []profile.Profile {
 	return phones
 }
 
-// nightly reports whether the experiments are repeated as docs/evaluation has them: with
-// all repetitions, phones and builds. By day some do.
+// nightly reports whether the experiments are repeated as in docs/evaluation: with all repetitions,
+// phones and builds. Otherwise only some are.
 func nightly() bool { return !testing.Short() && (os.Getenv("APKGATE_FULL") != "" || everything()) }
 
-// repetitions of a scenario: so many where all are repeated, three by day.
+// repetitions of a scenario: as documented where all are repeated, else three.
 func repetitions(documented int) int {
 	if nightly() {
 		return documented
@@ -148,8 +147,8 @@ func repetitions(documented int) int {
 	return 3
 }
 
-// loosely is how far numbers of fewer repetitions or phones by day may be from what is
-// documented: three times as far as those of all. What may not differ at all still may not.
+// loosely returns how far numbers of fewer repetitions or phones may be from the documented ones:
+// three times as far as those of all. What must not differ at all still must not.
 func loosely(within float64) float64 {
 	if nightly() {
 		return within
@@ -157,9 +156,9 @@ func loosely(within float64) float64 {
 	return 3 * within
 }
 
-// documented fails the test unless a page of docs/evaluation has the row, its numbers to
-// within so much: simulated phones take their turns as the computer lets them, so that noise
-// falls a little differently each time. With -short there are no rounds, and rows lack them.
+// documented fails the test unless a page of docs/evaluation has the row, its numbers within that
+// tolerance: the interleaving of simulated phones depends on the computer, so that noise differs a
+// little each time. With -short there are no rounds, and rows lack them.
 func documented(t *testing.T, row string, within float64) {
 	t.Helper()
 	if testing.Short() {
@@ -185,7 +184,7 @@ func documented(t *testing.T, row string, within float64) {
 
 var number = regexp.MustCompile(`\d+(\.\d+)?`)
 
-// alike reports whether two rows say the same, their numbers to within so much.
+// alike reports whether two rows are equal, their numbers within that tolerance.
 func alike(a, b string, within float64) bool {
 	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
 		return false
@@ -201,7 +200,7 @@ func alike(a, b string, within float64) bool {
 	return true
 }
 
-// check gates the runs against the history by a reading.
+// check judges the runs against the history by a reading.
 func check(t *testing.T, by reading, runs, before []run.Run, change ...func(*gate.Policy)) gate.Verdict {
 	t.Helper()
 	p, ok := gate.PolicyOf(by.preset)

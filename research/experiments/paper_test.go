@@ -11,15 +11,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A reading is a way to judge: a preset, and what is changed of it.
+// A reading is a method of judging: a preset with changes.
 type reading struct {
 	name, preset string
 	change       func(*gate.Policy)
 }
 
-// The readings of docs/evaluation/papers.md, in the order of its columns. The last two take the
-// nearest cluster by the letter of the paper: by every property of the context, and by
-// the network alone, with rules of every property.
+// The readings of docs/evaluation/papers.md, in the order of its columns. The last two use the
+// nearest cluster by the letter of the paper: by every property of the context, and by the network
+// alone, with rules of every property.
 var readings = []reading{
 	{"default", gate.PresetDefault, func(p *gate.Policy) { p.Budget.Alone = true }}, // without a base build
 	{"dune", gate.PresetDune, func(*gate.Policy) {}},
@@ -39,8 +39,8 @@ func atSupport(least float64) func(*gate.Policy) {
 	return func(p *gate.Policy) { p.MinSupport, p.SupportOfAll = least, true }
 }
 
-// rulesOf are the rules as "sdk=5.0.0 => Outlier-", sorted, those that say the same each by
-// itself.
+// rulesOf returns the rules as "sdk=5.0.0 => Outlier-", sorted, with rules of the same runs listed
+// separately.
 func rulesOf(v gate.Verdict) []string {
 	var out []string
 	for _, r := range v.Rules {
@@ -78,9 +78,9 @@ func TestExperimentsAToC(t *testing.T) {
 	}
 }
 
-// A: each of the degraded runs is flagged; ten of ten over both apps. To the letter none
-// is: the nearest cluster is the one or two runs of the same model. By default all are:
-// they lie beyond what like phones let expect of an Android on which nothing was accepted.
+// A: each of the degraded runs is flagged; ten of ten over both apps. To the letter none is: the
+// nearest cluster is the one or two runs of the same model. By default all are: they lie beyond
+// what similar phones predict for an Android without accepted runs.
 func experimentA(t *testing.T, apps []measured, besideBase string) {
 	want := map[string]int{"default": 10, "dune": 10, "dune, literal": 0, "dune, literal, by the network": 10}
 	row := "| A: degraded runs flagged | 10 of 10 |"
@@ -101,7 +101,7 @@ func experimentA(t *testing.T, apps []measured, besideBase string) {
 	documented(t, row+besideBase, 0)
 }
 
-// rulesAt are the paper's rules by their least support.
+// rulesAt returns the paper's rules by their least support.
 func rulesAt(support float64) []string {
 	two := []string{"api=21 => Outlier-", "api=22 => Outlier-", "sdk=5.0.0 => Outlier-", "sdk=5.1.0 => Outlier-"}
 	one := []string{"api=23 => Outlier-", "model=Nexus 5X => Outlier-", "sdk=6.0.0 => Outlier-"}
@@ -145,8 +145,8 @@ func experimentB(t *testing.T, apps []measured, besideBase string) {
 	documented(t, row+besideBase, 0)
 }
 
-// C: against the degraded runs, one of the history is an optimization. The paper swaps
-// one run; here each of the forty takes its turn.
+// C: compared with the degraded runs, a run of the history is an optimization. The paper swaps one
+// run; here each of the forty takes its turn.
 func experimentC(t *testing.T, apps []measured) {
 	for _, app := range apps {
 		row := "| C: swapped runs that are optimizations, " + app.app + " | 1 of 1 |"
@@ -168,8 +168,8 @@ func experimentC(t *testing.T, apps []measured) {
 	}
 }
 
-// mutatedEvents are the events after which the mutated ExoPlayer computes too long
-// (section 8.4): the 3rd, 7th, 16th and 17th of 20.
+// mutatedEvents are the events after which the mutated ExoPlayer computes too long (section 8.4):
+// the 3rd, 7th, 16th and 17th of 20.
 var mutatedEvents = []string{"logging", "touch-screen", "logging-second", "touch-second"}
 
 // D: the janks injected after four of twenty events, on 15 phones drawn from
@@ -210,8 +210,8 @@ func TestExperimentD(t *testing.T) {
 	}
 }
 
-// D by default, where each phone has a history of its own, as the gate asks for: phones
-// with six accepted sessions each, all of which get the mutated build.
+// D by default, where each phone has a history of its own, as the gate requires: phones with six
+// accepted sessions each, all of which get the mutated build.
 func TestExperimentDWithAHistoryOfEachPhone(t *testing.T) {
 	s := measuredSessions(t)
 	v := check(t, readings[0], s.mutated.runs(), s.before(), bothGrains)
@@ -227,7 +227,7 @@ func TestExperimentDWithAHistoryOfEachPhone(t *testing.T) {
 	t.Logf("mutated: %s, precision %.2f, recall %.2f; unchanged: %s", v.Verdict, precision, recall, unchanged.Verdict)
 }
 
-// cell is a precision as the table has it: of nothing there is none.
+// cell returns a precision as in the table: undefined where nothing was flagged.
 func cell(precision float64, flagged bool) string {
 	if !flagged {
 		return " nothing flagged |"
@@ -268,8 +268,8 @@ func TestExperimentDOverTheLengthOfTheJank(t *testing.T) {
 	}
 }
 
-// score averages the precision and recall of the runs as the paper does: a run
-// in which nothing is flagged has a precision of 1 and a recall of 0.
+// score averages the precision and recall of the runs as the paper does: a run in which nothing is
+// flagged has a precision of 1 and a recall of 0.
 func score(v gate.Verdict) (precision, recall float64) {
 	for _, r := range v.Runs {
 		right, wrong := 0, 0

@@ -79,7 +79,7 @@ var measuredSessions = once(func(t *testing.T) (s sessions) {
 	return s
 })
 
-// of are those of the first phones.
+// of returns those of the first phones.
 func (s sessions) of(phones int) sessions {
 	out := sessions{phones: s.phones[:phones], mutated: s.mutated[:phones], unchanged: s.unchanged[:phones]}
 	for _, one := range s.accepted {
@@ -88,7 +88,7 @@ func (s sessions) of(phones int) sessions {
 	return out
 }
 
-// before are the accepted runs.
+// before returns the accepted runs.
 func (s sessions) before() (out []run.Run) {
 	for _, one := range s.accepted {
 		out = append(out, one.runs()...)
@@ -96,7 +96,7 @@ func (s sessions) before() (out []run.Run) {
 	return out
 }
 
-// drawn are the lab's phones in the order in which D draws them.
+// drawn returns the lab's phones in the order in which D draws them.
 func drawn(t *testing.T) []profile.Profile {
 	t.Helper()
 	phones := slices.Clone(lab(t, "device-lab"))

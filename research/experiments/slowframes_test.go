@@ -77,7 +77,7 @@ var strengths = []struct {
 	every int
 }{{"weak", 20}, {"medium", 7}, {"strong", 3}}
 
-// slowCases are all causes at three strengths on all phones, buffers ready or not, those that
+// slowCases returns all causes at three strengths on all phones, buffers ready or not, those that
 // strike once, two at a time, and as many builds that are like their base.
 func slowCases() (out []slowCase) {
 	for _, phone := range slowPhones {
@@ -159,22 +159,22 @@ var striking = []struct {
 	}},
 }
 
-// tapping is an app that is tapped three times.
+// tapping returns an app that is tapped three times.
 func tapping(lines string) string {
 	return "apkgate-simulated-app/1\npackage com.example.feed\ncost 6ms\n" + lines +
 		"scenario tap 6s\n  start 20\n  800ms tap 45\n  2.3s tap 45\n  3.8s tap 45\ntest com.example.feed.TapTest#taps tap\n"
 }
 
-// opening is an app that opens something between other events.
+// opening returns an app that opens something between other events.
 func opening(lines string) string {
 	return "apkgate-simulated-app/1\npackage com.example.feed\ncost 6ms\n" + lines +
 		"scenario open 6s\n  start 20\n  800ms list 60\n  2.4s open 50\n  4s back 40\ntest com.example.feed.OpenTest#opens open\n"
 }
 
-// on is what differs from phone to phone, whose screens and speeds differ.
+// on returns what differs from phone to phone, whose screens and speeds differ.
 func (c slowCase) on() slowPhoneOf { return slowPhonesOf[slices.Index(slowPhones, c.phone)] }
 
-// slowPhoneOf is what a frame can bear on a phone.
+// slowPhoneOf is the limits of a frame on a phone.
 type slowPhoneOf struct {
 	late     string // what makes a frame late on a good phone
 	absorbed string // what makes it late by less than a vsync
@@ -190,8 +190,8 @@ var slowPhonesOf = []slowPhoneOf{
 	{"36ms", "34ms", 16100 * time.Microsecond, 16900 * time.Microsecond},
 }
 
-// cost is what a frame costs on a good phone. A cause that has all frames take longer by
-// one factor makes so many of them late as that leaves.
+// cost returns the time of a frame on a good phone. A cause that slows all frames by one factor
+// makes as many of them late as that leaves.
 func (c slowCase) cost() time.Duration {
 	const usual = 5 * time.Millisecond
 	ofHalf := map[string]float64{"weak": 0.80, "medium": 0.88, "strong": 0.97}[c.strength]
@@ -204,7 +204,7 @@ func (c slowCase) cost() time.Duration {
 	return usual
 }
 
-// lateFrames are the lines that have frames late in both builds, each behind one for which the
+// lateFrames returns the lines that make frames late in both builds, each after one for which the
 // render thread took long, so that a buffer is ready.
 func (c slowCase) lateFrames() string {
 	if !c.buffered {
@@ -213,7 +213,7 @@ func (c slowCase) lateFrames() string {
 	return fmt.Sprintf("work shader %s after scroll every 60\nwork layout %s after scroll every 60 from 31\n", c.on().late, c.on().absorbed)
 }
 
-// scrolling is an app that scrolls for five seconds.
+// scrolling returns an app that scrolls for five seconds.
 func scrolling(cost time.Duration, lines string) string {
 	return fmt.Sprintf(`apkgate-simulated-app/1
 package com.example.feed
@@ -225,7 +225,7 @@ test com.example.feed.ScrollTest#scrolls scroll
 `, cost, lines)
 }
 
-// slowConfig is what a trace is asked for: what collect asks of frames and their causes.
+// slowConfig is the trace configuration: what collect records of frames and their causes.
 const slowConfig = `buffers { size_kb: 65536 fill_policy: RING_BUFFER }
 data_sources { config { name: "linux.ftrace" ftrace_config {
   ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "sched/sched_wakeup" ftrace_events: "sched/sched_blocked_reason" compact_sched { enabled: true }
@@ -237,8 +237,8 @@ data_sources { config { name: "android.surfaceflinger.frametimeline" } }`
 
 const slowTrace = "/data/misc/perfetto-traces/slow.pftrace"
 
-// recordSlow is the record of a build: so many repetitions on a phone of a session, with
-// what their traces tell of frames.
+// recordSlow returns the record of a build: so many repetitions on a phone in a session, with the
+// frames from their traces.
 func recordSlow(t *testing.T, app, on string, session uint64, repetitions int) run.Run {
 	t.Helper()
 	pr, err := profile.Find(on)
@@ -258,7 +258,7 @@ func recordSlow(t *testing.T, app, on string, session uint64, repetitions int) r
 	return run.Run{App: run.App{Package: p.pkg}, Scenario: "use", Frames: frames.Frames()}
 }
 
-// wordAfter is the word behind a statement of an app's file.
+// wordAfter returns the word after a statement of an app's file.
 func wordAfter(app, statement string) string {
 	for line := range strings.Lines(app) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == statement {
@@ -275,8 +275,7 @@ type slowPhone struct {
 	pkg, class string
 }
 
-// tell runs a command, which is over once so much of the phone's time has passed, and
-// returns what it says.
+// tell runs a command, which ends after so much of the phone's time, and returns its output.
 func (p slowPhone) tell(command string, takes time.Duration) string {
 	p.Helper()
 	var out, errs bytes.Buffer
@@ -308,7 +307,7 @@ func (p slowPhone) repetition(n int) section.Repetition {
 	return section.Repetition{Number: n, Trace: trace, Events: p.events(from)}
 }
 
-// events are those that the log has since a moment.
+// events returns those of the log since a moment.
 func (p slowPhone) events(since time.Duration) (out []section.Event) {
 	for line := range strings.Lines(p.tell("logcat -d -v epoch -s apkgate", 0)) {
 		words := strings.Fields(line)

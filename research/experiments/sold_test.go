@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Of an app that is neither a debug build nor profileable, a phone as it is sold traces no
-// section of its own: what kind of cause has its frames late is found all the same, on the
-// phones that tell least. It makes a table of docs/evaluation/causes.md with
+// For an app that is neither a debug build nor profileable, a phone as sold traces none of its own
+// sections: the kind of cause of its late frames is found nevertheless, on the phones with the
+// least data. It makes a table of docs/evaluation/causes.md with
 //
 //	APKGATE_EVALUATION=full go test ./research/experiments -run TestCausesOfAppsAsTheyAreSold -v -timeout 60m
 //

@@ -9,16 +9,16 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// unseenRows are the rows of the table of testdata/unseen, by what a file's name begins with.
+// unseenRows are the rows of the table of testdata/unseen, by the prefix of a file's name.
 var unseenRows = []struct{ begins, row string }{
 	{"tap-", "unseen: once per tap"}, {"rep-", "unseen: once per repetition"}, {"frozen-", "unseen: frozen frame"},
 	{"nth-", "unseen: every N-th frame"}, {"all-", "unseen: every N-th frame"}, {"two-", "unseen: two at once"},
 }
 
-// unseenCases are the apps of testdata/unseen on two phones. They were written before the
-// rules of diagnose/jankcause that they are tried on, which were not moved for them. A file says
-// in comments which kind of cause is right, which kind stands behind it, and the event; its
-// lines marked "# cause" are what the base build lacks.
+// unseenCases returns the apps of testdata/unseen on two phones. They were written before the rules
+// of diagnose/jankcause that they test, and these were not adapted to them. A file's comments say
+// which kind of cause is right, which kind comes second, and the event; its lines marked "# cause"
+// are what the base build lacks.
 func unseenCases(t *testing.T) (out []slowCase) {
 	files, err := filepath.Glob("testdata/unseen/*.simapp")
 	if err != nil || len(files) < 24 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// benchmarked reads what a Go benchmark printed: the values of its one line by unit. Of
-// several lines it is an error, as a figure is of one.
+// benchmarked parses the output of a Go benchmark: the values of its one line by unit. Several
+// lines are an error, as a figure is of one.
 func benchmarked(output string) (map[Unit]float64, error) {
 	values := map[Unit]float64{}
 	lines := 0

@@ -1,9 +1,8 @@
-// Package performance measures what docs/performance.md claims.
+// Package performance measures the claims of docs/performance.md.
 //
-// A claim is a row of a table in that document: a command that anyone can run, and the
-// figures that it came to. It takes a stand: the document is the only place where a
-// figure stands, and what is measured is held to it, so that none can rot. It does not
-// know what the commands are about.
+// A claim is a row of a table in that document: a command that anyone can run, and its figures. The
+// document is the only place with figures, and measurements are compared with it, so that none
+// becomes outdated. The package does not know what the commands are about.
 package performance
 
 import (
@@ -23,14 +22,14 @@ type Claim struct {
 	When    When
 }
 
-// When is what measuring a claim takes.
+// When is what measuring a claim needs.
 type When string
 
-// What claims take.
+// The needs of claims.
 const (
 	Quick   When = "quick"   // seconds: part of the tests
 	Nightly When = "nightly" // minutes, gigabytes of disk
-	Corpus  When = "corpus"  // captures that are no part of the repository
+	Corpus  When = "corpus"  // captures that are not part of the repository
 )
 
 var whens = []When{Quick, Nightly, Corpus}
@@ -38,9 +37,8 @@ var whens = []When{Quick, Nightly, Corpus}
 // columns of a table of claims, as its head has them.
 var columns = []string{"claim", "what", "command", "figures", "when"}
 
-// Parse reads the claims of a document in Markdown: the rows of all tables with the head
-// "| claim | what | command | figures | when |". It returns an error that names the line
-// of a row that is no claim.
+// Parse reads the claims of a document in Markdown: the rows of all tables with the head "| claim |
+// what | command | figures | when |". It returns an error that names the line of an invalid row.
 func Parse(r io.Reader) ([]Claim, error) {
 	var claims []Claim
 	seen := map[string]bool{}
@@ -92,8 +90,8 @@ func claimOf(cells []string) (Claim, error) {
 	return c, nil
 }
 
-// cellsOf are the cells of a table's row; nil where the line is none. A "\|" is a
-// character of a cell.
+// cellsOf returns the cells of a table's row; nil for any other line. A "\|" is a character of a
+// cell.
 func cellsOf(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") || len(line) < 2 {
@@ -111,5 +109,5 @@ func isHead(cells []string) bool {
 	return strings.Join(cells, "|") == strings.Join(columns, "|")
 }
 
-// plain is a cell without the marks of code.
+// plain returns a cell without code marks.
 func plain(cell string) string { return strings.Trim(cell, "`") }

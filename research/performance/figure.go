@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Unit is what a figure counts, as the document writes it.
+// Unit is the unit of a figure, as in the document.
 type Unit string
 
 // The units of figures.
 const (
-	CPU       Unit = "s CPU"       // processor time of the command and all that it starts
+	CPU       Unit = "s CPU"       // processor time of the command and its child processes
 	Peak      Unit = "MB peak"     // the largest resident set of any of its processes
 	PerSecond Unit = "MB/s"        // of a benchmark
 	PerOp     Unit = "ms/op"       // of a benchmark
@@ -52,15 +52,15 @@ func (f Figure) String() string {
 	return strconv.FormatFloat(f.Value, 'f', digits, 64) + " " + string(f.Unit)
 }
 
-// Within is how many times as much as the document says is let pass.
+// Within is the largest accepted multiple of the document's figure.
 const Within = 1.5
 
-// slopeRoom is how far a slope may lie above the document's: 0.15 is 1.4 times the time
-// at ten times the size.
+// slopeRoom is how far a slope may lie above the document's: 0.15 is 1.4 times the time at ten
+// times the size.
 const slopeRoom = 0.15
 
-// Beyond reports whether a measured figure is worse than the claimed one allows. Figures of
-// time are scaled by the machine's speed.
+// Beyond reports whether a measured figure is worse than the claimed one allows. Figures of time
+// are scaled by the machine's speed.
 func (f Figure) Beyond(measured float64, speed Speed) bool {
 	switch f.Unit {
 	case CPU:

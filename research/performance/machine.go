@@ -32,11 +32,11 @@ func ReferenceWork() Work {
 type Speed struct{ CPU, Wall float64 }
 
 // MaxSpeed is the speed above which the machine is too slow or too busy to judge figures of time:
-// how long one piece of work takes then says little of how long others do.
+// the time of one piece of work then says little about others.
 const MaxSpeed = 4
 
-// SpeedOf compares the reference work with what it took on the document's machine. A faster
-// machine has to hold the document's figures, and no better ones.
+// SpeedOf compares the reference work with its time on the document's machine. A faster machine has
+// to reach the document's figures, and no better ones.
 func SpeedOf(w Work, document time.Duration) Speed {
 	if document <= 0 {
 		return Speed{1, 1}

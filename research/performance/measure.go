@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Measured is what a claim's command came to.
+// Measured is the result of a claim's command.
 type Measured struct {
 	Claim  Claim
 	Values []float64 // as many as Claim.Figures
@@ -40,13 +40,13 @@ type Bench struct {
 	Dir   string   // where commands run
 	Env   []string // "NAME=value"
 	Speed Speed
-	// Log gets what commands print on their standard error.
+	// Log gets the commands' standard error.
 	Log io.Writer
 	cpu map[string]float64 // processor time of each claim so far, for slopes
 }
 
-// Measure runs a claim's command. A command that ends with status 1 has done its work:
-// that is a regression.
+// Measure runs a claim's command. A command that ends with status 1 has done its work: that is a
+// regression.
 func (b *Bench) Measure(ctx context.Context, c Claim) Measured {
 	m := Measured{Claim: c}
 	values, err := b.valuesOf(ctx, c)
@@ -106,8 +106,8 @@ func (b *Bench) valuesOf(ctx context.Context, c Claim) (map[Unit]float64, error)
 	return values, nil
 }
 
-// slope is the exponent by which processor time grows from one claim to another, whose
-// input is so many times as large: "slope SMALL LARGE TIMES".
+// slope returns the exponent by which processor time grows from one claim to another, whose input
+// is so many times as large: "slope SMALL LARGE TIMES".
 func (b *Bench) slope(args []string) (float64, error) {
 	if len(args) != 3 {
 		return 0, fmt.Errorf("slope has %d words behind it, want two claims and how many times as large the second's input is", len(args))

@@ -82,7 +82,7 @@ func TestWhatIsBeyondAFigure(t *testing.T) {
 	}
 }
 
-// A machine that waits for others has no less processor time for a command.
+// A machine that waits for others does not change the processor time of a command.
 func TestSpeedOfProcessorTimeAndOfTime(t *testing.T) {
 	speed := performance.SpeedOf(performance.Work{CPU: 800 * time.Millisecond, Wall: 2400 * time.Millisecond}, 400*time.Millisecond)
 	for figure, want := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Row writes what a claim came to as a row of a Markdown table: its figures as they were
-// measured, what the document says, and whether they hold.
+// Row returns a claim's result as a row of a Markdown table: its measured figures, the document's,
+// and whether they hold.
 func (m Measured) Row() string {
 	var now, claimed []string
 	for i, f := range m.Claim.Figures {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// processTime is the processor time of this process so far.
+// processTime returns the processor time of this process so far.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -18,7 +18,7 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakOf is the largest memory in bytes that a process that ended held (getrusage(2)).
+// peakOf returns the peak memory in bytes of a process that ended (getrusage(2)).
 func peakOf(p *os.ProcessState) (peak float64, known bool) {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -77,7 +77,7 @@ func TestLossIsNoSuccess(t *testing.T) {
 		g := newGitHub(t)
 		j := g.job(100, 1, commit("a"))
 		j.FailOn = c.failOn
-		c.in.Verdict = c.in.Verdict.Lacking("a phone is gone")
+		c.in.Verdict = c.in.Verdict.WithLoss("a phone is gone")
 		content := githubactions.ContentOf(c.in, nil)
 		j.Begin(t.Context())
 		if err := j.Publish(t.Context(), content); err != nil {

@@ -195,7 +195,7 @@ func TestLegThatLostADevice(t *testing.T) {
 	g.leg(100, 1, commit("a"), "whole").publish(t, fine())
 	j := g.leg(100, 1, commit("a"), "lost")
 	in := fine()
-	in.Verdict = in.Verdict.Lacking("1 of 2 runs is missing: the phone is gone")
+	in.Verdict = in.Verdict.WithLoss("1 of 2 runs is missing: the phone is gone")
 	if err := j.Publish(t.Context(), content(in)); err != nil {
 		t.Fatal(err)
 	}

@@ -42,18 +42,18 @@ func outcomes() map[string]layout.Input {
 			r.Deviations = r.Comparisons
 		}
 	}
-	inRounds := func(says gate.Says, d gate.Direction) func(*gate.RunVerdict) {
+	inRounds := func(says gate.RoundsOutcome, d gate.Direction) func(*gate.RunVerdict) {
 		return func(r *gate.RunVerdict) {
 			deviates(d)(r)
 			c := &r.Comparisons[0]
 			c.N, c.Expected, c.Screen = 0, 0, gate.Open // no run was ever accepted
-			c.Rounds = &gate.RoundsOf{Rounds: 16, Base: 100, Head: 100, Says: says, ChangeLow: new(-0.02), ChangeHigh: new(0.02), ShiftLow: new(-2.0), ShiftHigh: new(2.0)}
+			c.Rounds = &gate.RoundsComparison{Rounds: 16, Base: 100, Head: 100, Outcome: says, ChangeLow: new(-0.02), ChangeHigh: new(0.02), ShiftLow: new(-2.0), ShiftHigh: new(2.0)}
 			r.ReferenceTotal = 0
 		}
 	}
 	// The first check of a team: a base build, no history, and several numbers.
 	first := func(o gate.Outcome, worse bool) layout.Input {
-		in := of(o, inRounds(gate.SaysExcluded, gate.None))
+		in := of(o, inRounds(gate.RoundsExcluded, gate.None))
 		r := &in.Verdict.Runs[0]
 		for i, metric := range []string{"frames.smooth_ratio", "frames.duration_ms", "cpu.time_ms", "memory.pss_kb"} {
 			c := r.Comparisons[0]
@@ -63,7 +63,7 @@ func outcomes() map[string]layout.Input {
 			}
 			if worse && i == 1 {
 				c.Direction, c.Value, c.Change, c.Low, c.High = gate.ToRegression, 124, 0.24, new(0.18), new(0.31)
-				*c.Rounds = gate.RoundsOf{Rounds: 16, Base: 100, Head: 124, Says: gate.SaysWorse, Change: 0.24, ChangeLow: new(0.18), ChangeHigh: new(0.31), Shift: 24, ShiftLow: new(18.0), ShiftHigh: new(31.0)}
+				*c.Rounds = gate.RoundsComparison{Rounds: 16, Base: 100, Head: 124, Outcome: gate.RoundsWorse, Change: 0.24, ChangeLow: new(0.18), ChangeHigh: new(0.31), Shift: 24, ShiftLow: new(18.0), ShiftHigh: new(31.0)}
 			}
 			r.Comparisons = append(r.Comparisons, c)
 		}
@@ -85,18 +85,18 @@ func outcomes() map[string]layout.Input {
 		return in
 	}
 	lost := func(in layout.Input) layout.Input {
-		in.Verdict = in.Verdict.Lacking("1 of 2 runs is missing: the phone is gone")
+		in.Verdict = in.Verdict.WithLoss("1 of 2 runs is missing: the phone is gone")
 		return in
 	}
 	return map[string]layout.Input{
 		"pass by the history":            of(gate.Pass, nil),
-		"pass by rounds alone":           of(gate.Pass, inRounds(gate.SaysExcluded, gate.None)),
+		"pass by rounds alone":           of(gate.Pass, inRounds(gate.RoundsExcluded, gate.None)),
 		"improvement":                    of(gate.Improvement, deviates(gate.ToImprovement)),
 		"inconclusive":                   of(gate.Inconclusive, nil),
 		"perhaps worse":                  of(gate.Inconclusive, deviates(gate.Suspect)),
-		"rounds left open":               of(gate.Inconclusive, inRounds(gate.SaysOpen, gate.None)),
+		"rounds left open":               of(gate.Inconclusive, inRounds(gate.RoundsUndecided, gate.None)),
 		"regression by the history":      worse(1),
-		"regression by rounds alone":     of(gate.Regression, inRounds(gate.SaysWorse, gate.ToRegression)),
+		"regression by rounds alone":     of(gate.Regression, inRounds(gate.RoundsWorse, gate.ToRegression)),
 		"a run is not whole":             of(gate.Invalid, nil),
 		"a run is lost, the rest fine":   lost(of(gate.Pass, nil)),
 		"a run is lost, the rest open":   lost(of(gate.Inconclusive, nil)),
@@ -159,7 +159,7 @@ func pullRequests(t *testing.T) map[string]layout.Input {
 		}
 		in := layout.OfVerdict(v)
 		lost := in
-		lost.Verdict = in.Verdict.Lacking("1 of 7 runs is missing: shard 3/3 is missing")
+		lost.Verdict = in.Verdict.WithLoss("1 of 7 runs is missing: shard 3/3 is missing")
 		name := strings.TrimSuffix(filepath.Base(path), ".json.gz")
 		out["pull request "+name], out["pull request "+name+" without a shard"] = in, lost
 	}

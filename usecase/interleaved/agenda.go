@@ -19,7 +19,7 @@ import (
 type agenda struct {
 	places []int // of the verdict's runs, the most suspect first
 	turns  []int // repetitions of each build in a round, in the order of places
-	lasts  []gate.Lasts
+	lasts  []gate.RoundDurations
 }
 
 // agendaOf returns the agenda of a trial.
@@ -38,8 +38,8 @@ func (s Settler) agendaOf(trial *rounds.Trial, v gate.Verdict) agenda {
 }
 
 // lastsOf returns how long the parts of a round of a scenario take.
-func (s Settler) lastsOf(scenario string) gate.Lasts {
-	return cmp.Or(s.Set.Policy.Budget.LastsOf(scenario), assumed)
+func (s Settler) lastsOf(scenario string) gate.RoundDurations {
+	return cmp.Or(s.Set.Policy.Budget.DurationsOf(scenario), assumed)
 }
 
 // mostRounds returns the maximum of rounds of each place, and what limits it, for people: on a farm

@@ -23,19 +23,19 @@ func roundsQuestions(places ...int) []rounds.Question {
 
 // undecided is a verdict with an undecided time per frame of as many scenarios of one phone, of
 // which so much is known.
-func undecided(of ...gate.Known) gate.Verdict {
+func undecided(of ...gate.Prior) gate.Verdict {
 	var v gate.Verdict
 	for i, k := range of {
 		name := string(rune('a' + i))
 		v.Runs = append(v.Runs, gate.RunVerdict{
 			Verdict: gate.Inconclusive, Scenario: "mail " + name, Context: map[string]string{"model": "phone"},
-			Comparisons: []gate.Comparison{{Metric: "frames.duration_ms", Screen: gate.Open, Known: k}},
+			Comparisons: []gate.Comparison{{Metric: "frames.duration_ms", Screen: gate.Open, Prior: k}},
 		})
 	}
 	return v
 }
 
-func trialOf(t *testing.T, of ...gate.Known) *rounds.Trial {
+func trialOf(t *testing.T, of ...gate.Prior) *rounds.Trial {
 	t.Helper()
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	plan, err := rounds.PlanOf(p, 40, len(of))
@@ -50,24 +50,24 @@ func trialOf(t *testing.T, of ...gate.Known) *rounds.Trial {
 // repetition is assumed to take 1.5·0.5 + 2·0.25 minutes, and eight rounds ten: 45 minutes have
 // room for four such places, and of the twenty of the other two five are left.
 func TestPrintAgenda(t *testing.T) {
-	unknown, hopeless := gate.Known{}, gate.Known{Repetition: 1, DF: 9}
+	unknown, hopeless := gate.Prior{}, gate.Prior{Repetition: 1, DF: 9}
 	const within = ", 45m at most, the most suspect first; base: "
 	for name, c := range map[string]struct {
-		of      []gate.Known
+		of      []gate.Prior
 		base    Base
 		resumed int
 		want    string
 	}{
-		"one device": {[]gate.Known{unknown}, Base{APK: "old.apk"}, 0,
+		"one device": {[]gate.Prior{unknown}, Base{APK: "old.apk"}, 0,
 			"1 comparison is undecided: measuring base and head in turns on 1 device" + within + "old.apk\n"},
-		"with earlier rounds": {[]gate.Known{unknown}, Base{APK: "old.apk"}, 1,
+		"with earlier rounds": {[]gate.Prior{unknown}, Base{APK: "old.apk"}, 1,
 			"1 comparison is undecided: measuring base and head in turns on 1 device" + within + "old.apk; rounds of these two commits that the history keeps count too\n"},
-		"with a build that was kept": {[]gate.Known{unknown, unknown}, Base{APK: "/tmp/x/old.apk", From: "kept with run 4f2a", temporary: "/tmp/x"}, 0,
+		"with a build that was kept": {[]gate.Prior{unknown, unknown}, Base{APK: "/tmp/x/old.apk", From: "kept with run 4f2a", temporary: "/tmp/x"}, 0,
 			"2 comparisons are undecided: measuring base and head in turns on 1 device" + within + "the build that was kept with run 4f2a\n"},
-		"more than there is time for": {[]gate.Known{unknown, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
+		"more than there is time for": {[]gate.Prior{unknown, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
 			"6 comparisons are undecided: measuring base and head in turns on 1 device" + within + "old.apk\n" +
 				"that time is not likely to settle mail e and mail f: about 15 more minutes would (rounds.minutes), or fewer scenarios, or a calmer device\n"},
-		"what no time settles": {[]gate.Known{hopeless, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
+		"what no time settles": {[]gate.Prior{hopeless, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
 			"6 comparisons are undecided: measuring base and head in turns on 1 device" + within + "old.apk\n" +
 				"that time is not likely to settle mail a and mail f: a calmer device would\n"},
 	} {
@@ -84,7 +84,7 @@ func TestPrintAgenda(t *testing.T) {
 // Each device has the minutes for itself: six such places fit on two devices, and of five on one
 // and one on the other all but one.
 func TestAgendaOfSeveralDevices(t *testing.T) {
-	six := make([]gate.Known, 6)
+	six := make([]gate.Prior, 6)
 	for lacks, devices := range map[string]string{"": "ababab", "that time is not likely to settle mail f: about 5 more minutes would": "aabaaa"} {
 		s, say := going(t)
 		s.Base, s.Set.Policy.Budget = Base{APK: "old.apk"}, gate.Budget{}

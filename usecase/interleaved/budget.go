@@ -21,7 +21,7 @@ func BudgetOf(cfg *config.Config, base Base, m measurement.Measured, farm measur
 	if farm != nil {
 		return paid(cfg, m, farm)
 	}
-	b := gate.Budget{Rounds: cfg.Rounds.Max, Minutes: cfg.Rounds.Within().Minutes(), Lasts: map[string]gate.Lasts{}}
+	b := gate.Budget{Rounds: cfg.Rounds.Max, Minutes: cfg.Rounds.Within().Minutes(), Durations: map[string]gate.RoundDurations{}}
 	setUps, repetitions := map[string][]time.Duration{}, map[string][]time.Duration{}
 	for i, r := range m.Runs {
 		if i >= len(m.Took) || m.Took[i].Repetition <= 0 {
@@ -33,9 +33,9 @@ func BudgetOf(cfg *config.Config, base Base, m measurement.Measured, farm measur
 		}
 	}
 	for name := range setUps {
-		b.Lasts[name] = gate.Lasts{SetUp: middle(setUps[name]).Minutes(), Repetition: middle(repetitions[name]).Minutes()}
+		b.Durations[name] = gate.RoundDurations{SetUp: middle(setUps[name]).Minutes(), Repetition: middle(repetitions[name]).Minutes()}
 	}
-	b.Lasts[""] = cmp.Or(b.Lasts[""], assumed)
+	b.Durations[""] = cmp.Or(b.Durations[""], assumed)
 	return b
 }
 
@@ -47,7 +47,7 @@ func paid(cfg *config.Config, m measurement.Measured, farm measurement.Farm) gat
 		return gate.Budget{Alone: true}
 	}
 	minutes := float64(rounds*len(cfg.Scenarios)) * assumed.Round(1)
-	return gate.Budget{Rounds: rounds, Minutes: minutes, Lasts: map[string]gate.Lasts{"": assumed}}
+	return gate.Budget{Rounds: rounds, Minutes: minutes, Durations: map[string]gate.RoundDurations{"": assumed}}
 }
 
 // unitsOf returns the units that were measured.
@@ -60,7 +60,7 @@ func unitsOf(cfg *config.Config, m measurement.Measured) (out []measurement.Unit
 }
 
 // assumed is how long the parts of a round take if unknown.
-var assumed = gate.Lasts{SetUp: 0.5, Repetition: 0.25}
+var assumed = gate.RoundDurations{SetUp: 0.5, Repetition: 0.25}
 
 // middle returns the median, the longer one of the two in the middle.
 func middle(ds []time.Duration) time.Duration {

@@ -58,15 +58,15 @@ func TestBudgetOfEstimatesRounds(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		took []collect.Took
-		want map[string]gate.Lasts
+		want map[string]gate.RoundDurations
 	}{
 		"each by its own, and one that was not measured here": {
 			[]collect.Took{took(3, 1), took(1, 2), took(2, 3), took(9, 0), took(7, 5), took(5, 4)},
-			map[string]gate.Lasts{"mail": {SetUp: 2, Repetition: 2}, "map": {SetUp: 7, Repetition: 5}, "": {SetUp: 3, Repetition: 3}},
+			map[string]gate.RoundDurations{"mail": {SetUp: 2, Repetition: 2}, "map": {SetUp: 7, Repetition: 5}, "": {SetUp: 3, Repetition: 3}},
 		},
-		"nobody knows": {nil, map[string]gate.Lasts{"": {SetUp: 0.5, Repetition: 0.25}}},
+		"nobody knows": {nil, map[string]gate.RoundDurations{"": {SetUp: 0.5, Repetition: 0.25}}},
 	} {
-		if got := BudgetOf(withRounds(), Base{APK: "base.apk"}, measurement.Measured{Runs: runs, Took: c.took}, nil).Lasts; !maps.Equal(got, c.want) {
+		if got := BudgetOf(withRounds(), Base{APK: "base.apk"}, measurement.Measured{Runs: runs, Took: c.took}, nil).Durations; !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -169,7 +169,7 @@ func TestMostOf(t *testing.T) {
 }
 
 func TestResumedRoundsCountForTheTrial(t *testing.T) {
-	trial := trialOf(t, gate.Known{Repetition: 0.05, DF: 9})
+	trial := trialOf(t, gate.Prior{Repetition: 0.05, DF: 9})
 	resume(trial, 0, []part{{InRounds("old", "a rounds", 3), InRounds("new", "a rounds", 3)}, {InRounds("old", "b rounds", 2), InRounds("new", "b rounds", 2)}})
 	if got := trial.Before(0); got != 5 {
 		t.Errorf("%d rounds, want the five of both parts", got)

@@ -34,7 +34,7 @@ func (s Settler) readWander(ctx context.Context, trial *rounds.Trial, v gate.Ver
 			fmt.Fprintf(s.Stderr, "warning: how repetitions follow on each other is not known: %s\n", terminal.Plain(err.Error()))
 			return
 		}
-		trial.Wanders(place, accepted)
+		trial.LearnAutocorrelation(place, accepted)
 	}
 }
 

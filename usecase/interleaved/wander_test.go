@@ -85,8 +85,8 @@ func TestTurnsFollowTheHistory(t *testing.T) {
 			accepted(t, s, "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8")
 		}
 		s.Store = Failing{Store: s.Store, ListError: c.list, GetError: c.get, Of: "r4"}
-		s.Set.Policy.Budget = gate.Budget{Lasts: map[string]gate.Lasts{"": {SetUp: 1, Repetition: 0.1}}}
-		noisy := gate.Known{Repetition: 0.05, DF: 9}
+		s.Set.Policy.Budget = gate.Budget{Durations: map[string]gate.RoundDurations{"": {SetUp: 1, Repetition: 0.1}}}
+		noisy := gate.Prior{Repetition: 0.05, DF: 9}
 		trial, v := trialOf(t, noisy), undecided(noisy)
 		v.Runs[0].Scenario, v.Runs[0].Context = "mail", map[string]string{"model": "a", "sdk": "15"}
 		s.readWander(t.Context(), trial, v, []int{0})

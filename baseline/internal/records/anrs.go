@@ -9,8 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// PackANRs packs what did not respond in a run, as JSON like the record's, in a zstd
-// frame; nil where everything did.
+// PackANRs packs the ANRs of a run, as JSON like the record's, in a zstd frame; nil for none.
 func PackANRs(list []run.ANR) ([]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -22,7 +21,7 @@ func PackANRs(list []run.ANR) ([]byte, error) {
 	return packer().EncodeAll(data, nil), nil
 }
 
-// ANRsIn reads what PackANRs has packed. What is none of it is damage.
+// ANRsIn unpacks what PackANRs has packed. Anything else is damage.
 func ANRsIn(packed []byte) ([]run.ANR, error) {
 	data, err := unpacker().DecodeAll(packed, nil)
 	if err != nil {
@@ -38,8 +37,8 @@ func ANRsIn(packed []byte) ([]run.ANR, error) {
 	return list, nil
 }
 
-// CheckANRs checks that what is kept of a run's ANRs, nil for none, is what its record
-// says. How it is compressed does not matter.
+// CheckANRs checks that the stored ANRs of a run, nil for none, are those of its record. How they
+// are compressed does not matter.
 func CheckANRs(packed []byte, r run.Run) error {
 	var kept []run.ANR
 	if packed != nil {
@@ -62,8 +61,8 @@ func CheckANRs(packed []byte, r run.Run) error {
 	return err
 }
 
-// MayHaveANRs reports whether the packed record of a run has any. It is no more than a
-// look for the section's name: what can't be unpacked has none.
+// MayHaveANRs reports whether the packed record of a run may have any. It only searches for the
+// section's name: a record that can't be unpacked has none.
 func MayHaveANRs(packed []byte) bool {
 	data, err := unpacker().DecodeAll(packed, nil)
 	return err == nil && bytes.Contains(data, []byte(`"anrs":`))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzSummary: packed cells and what their repetitions say, as PostgreSQL and SQLite hold
-// them, are read whole or are damaged; what is read can be packed to the same again.
+// FuzzSummary: packed cells and their repetitions, as stored in PostgreSQL and SQLite, are either
+// read completely or damaged; what is read can be packed to the same bytes.
 func FuzzSummary(f *testing.F) {
 	values := []Value{{Cell: 1, Value: 2.5}, {Cell: 7, Value: -1}}
 	values[0].Repeated.N, values[0].Repeated.Centre, values[0].Repeated.SD = 3, 2.25, 0.5

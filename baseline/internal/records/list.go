@@ -9,12 +9,12 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Cursor is the last run that was seen: its start as a stamp, and its id.
+// Cursor identifies the last run that was read: its start as a stamp, and its id.
 type Cursor struct{ Started, ID string }
 
-// List reads a list of at most limit runs (0: all) in pages of that size, so that
-// a consumer that takes its time holds no transaction open. read is given the last
-// run before the page, nil at first, and how many to read.
+// List reads a list of at most limit runs (0: all) in pages of that size, so that a slow consumer
+// holds no transaction open. read is called with the last run before the page, nil at first, and
+// the number to read.
 func List(limit, size int, read func(after *Cursor, n int) ([]baseline.Entry, error)) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		var after *Cursor
@@ -41,8 +41,8 @@ func List(limit, size int, read func(after *Cursor, n int) ([]baseline.Entry, er
 	}
 }
 
-// Export is the listed runs whole. A run that is pruned meanwhile is left out; of a
-// damaged one its error is told, and the others follow.
+// Export returns the listed runs in full. A run that has been pruned in the meantime is left out;
+// for a damaged run its error is returned, and the others follow.
 func Export(ctx context.Context, s baseline.Store, listed iter.Seq2[baseline.Entry, error]) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		for e, err := range listed {
@@ -65,8 +65,7 @@ func Export(ctx context.Context, s baseline.Store, listed iter.Seq2[baseline.Ent
 	}
 }
 
-// Differs names the first thing in which the list does not agree with the
-// record, "" where it agrees.
+// Differs names the first difference between the list and the record, "" for none.
 func Differs(e, listed baseline.Entry) string {
 	r, l := e.Run, listed.Run
 	switch {

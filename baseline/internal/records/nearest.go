@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Ranked is a context of the history and how similar it is to the new run's.
+// Ranked is a context of the history and its similarity to the new run's.
 type Ranked struct {
 	Context    int64
 	Similarity int
 }
 
-// Clusters are the contexts that are equally similar, the most similar first; those of one
-// in the order of their numbers.
+// Clusters groups contexts that are equally similar, the most similar first; within a group they
+// are sorted by number.
 func Clusters(contexts []Ranked) (out [][]int64) {
 	slices.SortFunc(contexts, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Context, b.Context))
@@ -36,7 +36,7 @@ type Near struct {
 	Rank            int    // of its commit, the nearest is 0
 	Started         string // as a stamp
 	ID              string
-	Session, Commit string // where the store reads them together with the rest
+	Session, Commit string // if the store reads them at the same time
 }
 
 // NearRuns are the references of the commits that a query names.
@@ -45,7 +45,7 @@ type NearRuns struct {
 	ids       map[string]bool
 }
 
-// Add adds one.
+// Add adds a reference.
 func (n *NearRuns) Add(r Near) {
 	if n.ids == nil {
 		n.byContext, n.ids = map[int64][]Near{}, map[string]bool{}
@@ -54,11 +54,11 @@ func (n *NearRuns) Add(r Near) {
 	n.byContext[r.Context] = append(n.byContext[r.Context], r)
 }
 
-// Has reports whether the run of the id is one.
+// Has reports whether the run with the id is one of them.
 func (n *NearRuns) Has(id string) bool { return n.ids[id] }
 
-// In are at most so many of those in the contexts: the nearest commit first, of one commit
-// the newest run first.
+// In returns at most limit of those in the contexts: the nearest commit first, within a commit the
+// newest run first.
 func (n *NearRuns) In(contexts []int64, limit int) []Near {
 	var list []Near
 	for _, c := range contexts {
@@ -70,16 +70,16 @@ func (n *NearRuns) In(contexts []int64, limit int) []Near {
 	return list[:min(len(list), limit)]
 }
 
-// Lane is one context's references, newest first: those read ahead, and where to go on.
+// Lane is one context's references, newest first: those read ahead, and the position after them.
 type Lane struct {
 	Context int64
 	After   Cursor // the last one that was read
 	Read    []run.Summary
-	Done    bool // nothing comes after those
+	Done    bool // there are none after those
 }
 
-// Merge appends to out the references of the contexts, newest first over all of them, until
-// there are limit. read reads on in lanes that have nothing left.
+// Merge appends to out the references of the contexts, newest first over all of them, until there
+// are limit. read reads the next piece of empty lanes.
 func Merge(out []run.Summary, limit int, contexts []int64, read func(...*Lane) error) ([]run.Summary, error) {
 	lanes := make(lanes, len(contexts))
 	for i, c := range contexts {
@@ -112,7 +112,7 @@ func Merge(out []run.Summary, limit int, contexts []int64, read func(...*Lane) e
 	return out, nil
 }
 
-// refill reads on in the lanes until each has something or has ended.
+// refill reads the next pieces of the lanes until each has something or is done.
 func refill(list lanes, read func(...*Lane) error) error {
 	for {
 		var empty []*Lane
@@ -130,7 +130,7 @@ func refill(list lanes, read func(...*Lane) error) error {
 	}
 }
 
-// lanes is a heap of lanes, that of the newest run on top.
+// lanes is a heap of lanes, the one with the newest run on top.
 type lanes []*Lane
 
 func (m lanes) Len() int      { return len(m) }

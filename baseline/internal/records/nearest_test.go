@@ -22,7 +22,7 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// NearRuns.In gives the nearest commit's runs first, of one commit the newest first.
+// NearRuns.In returns the nearest commit's runs first, within a commit the newest first.
 func TestNearRunsInOrder(t *testing.T) {
 	var near NearRuns
 	if near.Has("a") || len(near.In([]int64{1}, 9)) != 0 {
@@ -43,11 +43,11 @@ func TestNearRunsInOrder(t *testing.T) {
 	}
 }
 
-// Merge gives the newest of all lanes first, and reads on in a lane only where it is empty.
+// Merge returns the newest of all lanes first, and reads on in a lane only if it is empty.
 func TestMerge(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 	pieces := map[int64][][]run.Summary{
-		1: {{{ID: "a", Started: day(9)}, {ID: "b", Started: day(5)}}, {}, {{ID: "c", Started: day(5)}}}, // the second piece was passed over
+		1: {{{ID: "a", Started: day(9)}, {ID: "b", Started: day(5)}}, {}, {{ID: "c", Started: day(5)}}}, // the second piece was skipped
 		2: {{{ID: "d", Started: day(7)}}, {{ID: "e", Started: day(5)}}},
 		3: {{}},
 	}
@@ -79,7 +79,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Starts.Since is the earliest start of a subject, where the mark names none itself.
+// Starts.Since returns the earliest start of a subject, unless the mark names one.
 func TestStartsSince(t *testing.T) {
 	s := Starts{}
 	s.Note(1, "2026-02")

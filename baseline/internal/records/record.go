@@ -1,9 +1,9 @@
-// Package records owns what histories in a database have in common, whichever
-// database it is: the bytes that are kept of a run and their digest, times as text
-// that sorts, what disagrees with a record, and lists that are read page by page.
+// Package records owns what histories in any database have in common: the stored bytes of a run and
+// their digest, times as text that sorts, differences from a record, and lists that are read page
+// by page.
 //
-// It takes a stand: a record is the run itself. All else that a database holds of
-// it repeats the record, and can be made again.
+// The record is the run itself. Everything else that a database has about it repeats the record,
+// and can be derived from it again.
 package records
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Record is a run as a database keeps it: the digest of its JSON without the id,
-// and that JSON compressed.
+// Record is a run as stored in a database: the digest of its JSON without the id, and that JSON
+// compressed.
 type Record struct {
 	Run    run.Run // with its id
 	Digest []byte
 	Packed []byte
 }
 
-// New makes the record of a run. A run without an id is named by its digest.
+// New returns the record of a run. A run without an id is named by its digest.
 func New(r run.Run) (Record, error) {
 	if r.Explains {
 		return Record{}, baseline.ErrExplains
@@ -51,9 +51,9 @@ func New(r run.Run) (Record, error) {
 	return Record{Run: r, Digest: sum[:], Packed: packer().EncodeAll(data, nil)}, nil
 }
 
-// Renewed is the record of a stored run as it is made today, and whether it may
-// differ from the one that is kept: times used to be kept in the zone in which they
-// were told, so that one run had as many digests as there are zones.
+// Renewed returns the record of a stored run as encoded today, and whether it may differ from the
+// stored one: times used to be stored in their own time zone, so that one run had as many digests
+// as there are zones.
 func Renewed(r run.Run) (rec Record, differs bool, err error) {
 	if _, offset := r.Started.Zone(); offset == 0 {
 		return Record{}, false, nil
@@ -62,7 +62,7 @@ func Renewed(r run.Run) (rec Record, differs bool, err error) {
 	return rec, err == nil, err
 }
 
-// Open is the run of that id whose compressed bytes these are.
+// Open decodes the run of that id from its compressed bytes.
 func Open(id string, digest, packed []byte) (run.Run, error) {
 	data, err := unpacker().DecodeAll(packed, nil)
 	if err != nil {
@@ -79,8 +79,8 @@ func Open(id string, digest, packed []byte) (run.Run, error) {
 	return r, nil
 }
 
-// EntryOf is the run of that id as a store returns it, without how it is marked and when it
-// was added. One that is not what its digest says is damaged.
+// EntryOf returns the run of that id as a store returns it, without its mark and the time when it
+// was added. A record that does not match its digest is damaged.
 func EntryOf(id string, digest, packed []byte) (baseline.Entry, error) {
 	r, err := Open(id, digest, packed)
 	if err != nil {
@@ -89,13 +89,13 @@ func EntryOf(id string, digest, packed []byte) (baseline.Entry, error) {
 	return baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}, nil
 }
 
-// Conflict is the error of a run whose id is there with another digest.
+// Conflict returns the error for a run whose id is already stored with another digest.
 func Conflict(there, digest []byte) error {
 	return fmt.Errorf("%w: its digest is %s, this one's %s", baseline.ErrConflict, hex.EncodeToString(there)[:16], hex.EncodeToString(digest)[:16])
 }
 
-// DigestRange bounds the digests that begin with the hexadecimal digits; of other text it
-// bounds none.
+// DigestRange returns the range of digests that begin with the hexadecimal digits; for other text
+// it is empty.
 func DigestRange(digits string) (low, high []byte) {
 	const size = 64 // digits of a SHA-256
 	if len(digits) > size || strings.Trim(digits, "0123456789abcdef") != "" {
@@ -107,7 +107,7 @@ func DigestRange(digits string) (low, high []byte) {
 	return low, high
 }
 
-// One says why the runs that were found by the beginning of an id are not one, nil where they are.
+// One returns an error unless exactly one run was found by a prefix of its id.
 func One(ids []string) error {
 	switch len(ids) {
 	case 0:
@@ -118,8 +118,7 @@ func One(ids []string) error {
 	return &baseline.Error{Err: fmt.Errorf("%w: %q", baseline.ErrAmbiguous, ids), Advice: "Give more characters of the id."}
 }
 
-// Both are safe for use by several goroutines. The digest tells damage, so that
-// zstd need not.
+// Both are safe for concurrent use. The digest detects damage, so that zstd need not.
 var (
 	packer = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20))

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// numbered gives cells numbers and finds them again.
+// numbered assigns numbers to cells and finds them again.
 type numbered []run.Cell
 
 func (n *numbered) number(c run.Cell) (int64, error) {
@@ -28,7 +28,7 @@ func (n *numbered) name(number int64) (run.Cell, error) { return (*n)[number], n
 
 var errNoNumbers = errors.New("there are no numbers")
 
-// threeTimes is a run of three repetitions, of which one differs.
+// threeTimes returns a run of three repetitions, one of which differs.
 func threeTimes() run.Run {
 	r := run.Run{Format: run.Format, ID: "r", App: run.App{Package: "a"}, Scenario: "s", Status: run.Complete}
 	for _, frames := range []float64{100, 110, 150} {
@@ -38,8 +38,8 @@ func threeTimes() run.Run {
 	return r
 }
 
-// What Pack has packed is read again, and is what the record gives: the median of three frame
-// counts is the middle one, their mean a third of the sum.
+// Packed summaries are read back, and match those of the record: the median of three frame counts
+// is the middle one, their mean a third of the sum.
 func TestCellsOfARun(t *testing.T) {
 	r := threeTimes()
 	median, mean := baseline.Cells(r)
@@ -91,7 +91,7 @@ func TestCellsOfARun(t *testing.T) {
 	}
 }
 
-// Numbers that can't be had, and bytes that are cut or too many, are errors.
+// Unavailable numbers, and truncated or surplus bytes, are errors.
 func TestCellsThatCantBeRead(t *testing.T) {
 	median, mean := baseline.Cells(threeTimes())
 	var cells numbered
@@ -121,7 +121,7 @@ func TestCellsThatCantBeRead(t *testing.T) {
 	}
 }
 
-// Only a complete run is marked as one that others are compared with.
+// Only a complete run can become a reference.
 func TestMarkable(t *testing.T) {
 	for _, c := range []struct {
 		status run.Status
@@ -134,7 +134,7 @@ func TestMarkable(t *testing.T) {
 	}
 }
 
-// A mark counts from now on, or right after the latest where clocks disagree.
+// A mark is dated now, or right after the latest one if clocks disagree.
 func TestDated(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for latest, want := range map[string]time.Time{
@@ -149,7 +149,7 @@ func TestDated(t *testing.T) {
 	}
 }
 
-// What counts of a run has to be what its newest mark says.
+// The state of a run must agree with its newest mark.
 func TestCheckMark(t *testing.T) {
 	day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	level := baseline.Mark{State: baseline.Rebaselined, Since: day}
@@ -169,7 +169,7 @@ func TestCheckMark(t *testing.T) {
 	}
 }
 
-// A run is named by the beginning of its digest, and one alone.
+// A prefix of its digest identifies a run, if it is unique.
 func TestDigestsThatBeginSo(t *testing.T) {
 	low, high := DigestRange("ab1")
 	if l, h := hex.EncodeToString(low), hex.EncodeToString(high); l != "ab1"+strings.Repeat("0", 61) || h != "ab1"+strings.Repeat("f", 61) {

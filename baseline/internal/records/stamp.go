@@ -8,12 +8,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// stampLayout is how times are kept: UTC and of fixed width, so that they sort
-// as text.
+// stampLayout is the layout of stored times: UTC and of fixed width, so that they sort as text.
 const stampLayout = "2006-01-02T15:04:05.000000000Z"
 
-// The edges of what a stamp can say. JSON knows no times beyond them but for
-// the offset of the zone.
+// The limits of a stamp. JSON has no times beyond them, except for the offset of the zone.
 const (
 	firstStamp = "0000-01-01T00:00:00.000000000Z"
 	lastStamp  = "9999-12-31T23:59:59.999999999Z"
@@ -22,7 +20,7 @@ const (
 // AfterAll sorts after every stamp.
 const AfterAll = "~"
 
-// Stamp is the time as text.
+// Stamp returns the time as text.
 func Stamp(t time.Time) string {
 	t = t.UTC()
 	switch {
@@ -34,7 +32,7 @@ func Stamp(t time.Time) string {
 	return t.Format(stampLayout)
 }
 
-// ParseStamp reads a stamp. What is none is damage.
+// ParseStamp parses a stamp. Anything else is damage.
 func ParseStamp(s string) (time.Time, error) {
 	t, err := time.Parse(stampLayout, s)
 	if err != nil {
@@ -43,8 +41,7 @@ func ParseStamp(s string) (time.Time, error) {
 	return t, nil
 }
 
-// Times reads the stamps of a mark: when it was made, and since when it holds, which
-// may be "".
+// Times parses the stamps of a mark: when it was made, and the start of its level, which may be "".
 func Times(at, since string) (time.Time, time.Time, error) {
 	a, err := ParseStamp(at)
 	if err != nil || since == "" {
@@ -54,8 +51,7 @@ func Times(at, since string) (time.Time, time.Time, error) {
 	return a, b, err
 }
 
-// JudgedOf reads what was said of a run and the stamp of when; nil where it was never
-// judged.
+// JudgedOf returns the outcome of a run with its parsed stamp; nil where it was never judged.
 func JudgedOf(outcome, at string) (*run.Judged, error) {
 	if outcome == "" {
 		return nil, nil
@@ -71,7 +67,7 @@ func JudgedOf(outcome, at string) (*run.Judged, error) {
 	return &j, nil
 }
 
-// Damaged says of an error that the history is damaged.
+// Damaged wraps an error as damage of the history.
 func Damaged(err error) error {
 	return &baseline.Error{
 		Err:    fmt.Errorf("%w: %w", baseline.ErrDamaged, err),

@@ -12,18 +12,18 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Value is the number of one cell of a summary, of which the store knows the name by
-// its own number, and what the cell's repetitions say.
+// Value is one cell of a summary, identified by the store's number of the cell, with its number and
+// repetitions.
 type Value struct {
 	Cell     int64
 	Value    float64
 	Repeated run.Repeated
 }
 
-// Packed are a run's summaries by either centre, packed, and what its repetitions say.
+// Packed are a run's summaries by either centre, and its repetitions, packed.
 type Packed struct{ Median, Mean, Repeated []byte }
 
-// Pack packs summaries whose cells have those numbers.
+// Pack packs summaries. number returns the store's number of a cell.
 func Pack(median, mean run.Cells, number func(run.Cell) (int64, error)) (Packed, error) {
 	medians, err := valuesOf(median, number)
 	if err != nil {
@@ -36,15 +36,15 @@ func Pack(median, mean run.Cells, number func(run.Cell) (int64, error)) (Packed,
 	return Packed{PackSummary(medians), PackSummary(means), PackRepeated(medians)}, nil
 }
 
-// CellReader reads the cells of packed summaries, those that are alike into one layout. The
-// cells of one summary take the place of those before.
+// CellReader reads the cells of packed summaries, and shares equal layouts. It reuses the memory of
+// the previous summary's cells.
 type CellReader struct {
 	Layouts  run.Layouts
 	cells    []run.Cell
 	repeated []run.Repeated
 }
 
-// Read reads a summary and what its repetitions say. name gives the cell of a number.
+// Read reads a summary and its repetitions. name returns the cell of a number.
 func (c *CellReader) Read(summary, repeated []byte, name func(int64) (run.Cell, error)) (run.Cells, error) {
 	c.cells, c.repeated = c.cells[:0], c.repeated[:0]
 	values := make([]float64, 0, MostValues(summary))
@@ -67,8 +67,7 @@ func (c *CellReader) Read(summary, repeated []byte, name func(int64) (run.Cell, 
 	return c.Layouts.Cells(c.cells, values, c.repeated), nil
 }
 
-// CheckCells checks that the summaries that are kept of a run, which kept reads, are what its
-// record gives.
+// CheckCells checks that the stored summaries of a run, which kept reads, are those of its record.
 func CheckCells(r run.Run, kept func(run.Centre) (run.Cells, error)) error {
 	byMedian, byMean := baseline.Cells(r)
 	for _, c := range []struct {
@@ -86,7 +85,7 @@ func CheckCells(r run.Run, kept func(run.Centre) (run.Cells, error)) error {
 	return nil
 }
 
-// valuesOf are those of a summary, in order of their cells.
+// valuesOf returns the values of a summary, in the order of their cells.
 func valuesOf(cells run.Cells, number func(run.Cell) (int64, error)) ([]Value, error) {
 	list := make([]Value, 0, cells.Len())
 	for c, v := range cells.All() {
@@ -101,7 +100,7 @@ func valuesOf(cells run.Cells, number func(run.Cell) (int64, error)) ([]Value, e
 	return list, nil
 }
 
-// leastValue is the least that a value takes in a packed summary, in bytes.
+// leastValue is the least size of a value in a packed summary, in bytes.
 const leastValue = 1 + 8
 
 // PackSummary packs the numbers of a summary: for each value the difference to the cell
@@ -117,13 +116,12 @@ func PackSummary(values []Value) []byte {
 	return out
 }
 
-// MostValues is how many values data may hold at most.
+// MostValues returns the largest number of values that data may contain.
 func MostValues(data []byte) int { return len(data) / leastValue }
 
-// PackRepeated packs what repetitions say, in the order of the values: for each cell
-// their count, doubled, plus 1 on the logarithmic scale, as an unsigned varint. Where it
-// is more than one repetition the centre follows as a little-endian float64, and the
-// spread as a float32.
+// PackRepeated packs the repetitions, in the order of the values: for each cell their count,
+// doubled, plus 1 on the logarithmic scale, as an unsigned varint. For more than one repetition the
+// centre follows as a little-endian float64, and the spread as a float32.
 func PackRepeated(values []Value) []byte {
 	out := make([]byte, 0, (1+8+4)*len(values))
 	for _, v := range values {
@@ -143,16 +141,16 @@ func PackRepeated(values []Value) []byte {
 
 var errRepetitions = errors.New("a summary's repetitions are not those of its cells")
 
-// repetitions reads what PackRepeated has packed. Those of nothing tell nothing.
+// repetitions unpacks what PackRepeated has packed. Empty data has no repetitions.
 type repetitions struct {
 	data  []byte
 	known bool
 }
 
-// repetitionsIn are those of the data.
+// repetitionsIn returns the repetitions in the data.
 func repetitionsIn(data []byte) repetitions { return repetitions{data, len(data) > 0} }
 
-// next is what the repetitions of the next cell say, which has that value.
+// next returns the repetitions of the next cell, which has that value.
 func (r *repetitions) next(value float64) (out run.Repeated, err error) {
 	if !r.known {
 		return out, nil
@@ -178,7 +176,7 @@ func (r *repetitions) next(value float64) (out run.Repeated, err error) {
 	return out, nil
 }
 
-// end says whether there are more than there are cells.
+// end returns an error if there are more repetitions than cells.
 func (r *repetitions) end() error {
 	if len(r.data) > 0 {
 		return Damaged(errRepetitions)
@@ -186,8 +184,8 @@ func (r *repetitions) end() error {
 	return nil
 }
 
-// EachValue calls each for every value of a packed summary. Data that ends too early is
-// damaged; an error of each ends it.
+// EachValue calls each for every value of a packed summary. Truncated data is damaged; an error of
+// each ends it.
 func EachValue(data []byte, each func(cell int64, value float64) error) error {
 	last := int64(0)
 	for len(data) > 0 {
@@ -204,8 +202,8 @@ func EachValue(data []byte, each func(cell int64, value float64) error) error {
 	return nil
 }
 
-// alike reports whether two summaries are the same but for the last digits, which
-// processors round differently.
+// alike reports whether two summaries are equal except for the last digits, which processors round
+// differently.
 func alike(a, b run.Cells) bool {
 	if a.Len() != b.Len() {
 		return false
@@ -224,13 +222,13 @@ func alike(a, b run.Cells) bool {
 func repeatedAlike(r, s run.Repeated) bool {
 	size := math.Max(math.Abs(r.Centre), math.Abs(s.Centre))
 	if r.Log {
-		size = math.Max(size, 1) // of a logarithm, all digits after the point count alike
+		size = math.Max(size, 1) // for a logarithm, only the digits after the point count
 	}
 	const single = 1e3 // a spread has seven digits
 	return r.N == s.N && r.Log == s.Log && nearly(r.Centre, s.Centre, size) && nearly(r.SD, s.SD, size+single*math.Max(r.SD, s.SD))
 }
 
-// nearly reports whether numbers of that size are one but for rounding.
+// nearly reports whether numbers of that size are equal except for rounding.
 func nearly(x, y, size float64) bool {
 	return math.Float64bits(x) == math.Float64bits(y) || math.Abs(x-y) <= 1e-9*size
 }

@@ -1,9 +1,8 @@
-// Package interning keeps what many runs of a history share under numbers: subjects,
-// the properties of contexts, contexts, and the cells of summaries
-// (docs/format/history.md).
+// Package interning stores shared values of runs under numbers: subjects, the properties of
+// contexts, contexts, and the cells of summaries (docs/format/history.md).
 //
-// It takes a stand: a name that its own index does not lead back to is damaged. It
-// holds no runs, and its numbers mean nothing outside the file.
+// A name whose own index does not lead back to it is damaged. The package stores no runs, and its
+// numbers have no meaning outside the file.
 package interning
 
 import (
@@ -27,12 +26,12 @@ type Reader struct {
 	cells map[int64]run.Cell
 }
 
-// NewReader reads in a transaction, for as long as that lasts.
+// NewReader returns a reader in a transaction, for as long as that lasts.
 func NewReader(tx *prepared.Tx) *Reader {
 	return &Reader{tx: tx, byID: map[int64]map[string]string{}, props: map[int64][2]string{}, cells: map[int64]run.Cell{}}
 }
 
-// Properties are those of the context of that id. Callers share the map.
+// Properties returns those of the context of that id. Callers share the map.
 func (c *Reader) Properties(ctx context.Context, id int64) (map[string]string, error) {
 	if m, ok := c.byID[id]; ok {
 		return m, nil
@@ -67,7 +66,7 @@ func (c *Reader) Properties(ctx context.Context, id int64) (map[string]string, e
 	return m, nil
 }
 
-// Load reads contexts that are about to be asked for, many at a time.
+// Load preloads contexts, many at a time.
 func (c *Reader) Load(ctx context.Context, ids []int64) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return c.byID[id] != nil })
 	lists := map[int64][]int64{} // of properties, by context
@@ -114,7 +113,7 @@ func (c *Reader) Load(ctx context.Context, ids []int64) error {
 	return err
 }
 
-// readByIDs carries out the query for the ids, some at a time.
+// readByIDs executes the query for the ids, some at a time.
 func (c *Reader) readByIDs(ctx context.Context, query string, ids []int64, each func(*sql.Rows) error) error {
 	const atOnce = 500
 	for some := range slices.Chunk(ids, atOnce) {
@@ -132,7 +131,7 @@ func (c *Reader) readByIDs(ctx context.Context, query string, ids []int64, each 
 	return nil
 }
 
-// Cell is the cell of that id.
+// Cell returns the cell of that id.
 func (c *Reader) Cell(ctx context.Context, id int64) (run.Cell, error) {
 	if cell, ok := c.cells[id]; ok {
 		return cell, nil
@@ -149,8 +148,8 @@ func (c *Reader) Cell(ctx context.Context, id int64) (run.Cell, error) {
 	return cell, nil
 }
 
-// agrees checks that what a row says leads back to it by its index, so that no
-// changed bit makes another name of it.
+// agrees checks that the index leads back to a row by its content, so that no changed bit turns it
+// into another name.
 func (c *Reader) agrees(ctx context.Context, what string, id int64, query string, args ...any) error {
 	var back int64
 	err := c.tx.QueryRowContext(ctx, query, args...).Scan(&back)
@@ -160,7 +159,7 @@ func (c *Reader) agrees(ctx context.Context, what string, id int64, query string
 	return err
 }
 
-// Missing says of an error whether it is that what leads there is damaged.
+// Missing reports sql.ErrNoRows as damage of the reference.
 func Missing(err error, what string, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return records.Damaged(fmt.Errorf("there is no %s %d", what, id))
@@ -168,10 +167,10 @@ func Missing(err error, what string, id int64) error {
 	return err
 }
 
-// Holders are the places of n values in a statement.
+// Holders returns the placeholders of n values in a statement.
 func Holders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-// Anys are the values for them.
+// Anys returns the values for them.
 func Anys[T any](values []T) []any {
 	out := make([]any, len(values))
 	for i, v := range values {

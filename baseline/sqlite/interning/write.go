@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Writer gives the ids of rows that many runs share, and makes those that are
-// missing. It lives as long as one transaction: ids of another could be undone.
+// Writer returns the ids of rows that many runs share, and inserts missing ones. It lives as long
+// as one transaction: ids of another could be rolled back.
 type Writer struct {
 	Tx       *prepared.Tx
 	subjects map[[2]string]int64
@@ -22,7 +22,7 @@ type Writer struct {
 	cells    map[run.Cell]int64
 }
 
-// NewWriter writes in a transaction.
+// NewWriter returns a writer in a transaction.
 func NewWriter(tx *prepared.Tx) *Writer {
 	return &Writer{
 		Tx: tx, subjects: map[[2]string]int64{}, props: map[[2]string]int64{},
@@ -30,21 +30,21 @@ func NewWriter(tx *prepared.Tx) *Writer {
 	}
 }
 
-// Subject is the id of an app's scenario.
+// Subject returns the id of an app's scenario.
 func (in *Writer) Subject(ctx context.Context, pkg, scenario string) (int64, error) {
 	return intern(ctx, in.Tx, in.subjects, [2]string{pkg, scenario},
 		"SELECT id FROM subjects WHERE package = ? AND scenario = ?",
 		"INSERT INTO subjects (package, scenario) VALUES (?, ?)", pkg, scenario)
 }
 
-// Cell is the id of a cell.
+// Cell returns the id of a cell.
 func (in *Writer) Cell(ctx context.Context, c run.Cell) (int64, error) {
 	return intern(ctx, in.Tx, in.cells, c,
 		"SELECT id FROM cells WHERE event = ? AND metric = ?",
 		"INSERT INTO cells (event, metric) VALUES (?, ?)", c.Event, c.Metric)
 }
 
-// Context is the id of a context: the same properties have the same id.
+// Context returns the id of a context: equal properties have the same id.
 func (in *Writer) Context(ctx context.Context, properties map[string]string) (int64, error) {
 	ids := make([]int64, 0, len(properties))
 	for name, value := range properties {
@@ -102,8 +102,8 @@ func findOrMake(ctx context.Context, tx *prepared.Tx, find, make string, args ..
 	return id, true, err
 }
 
-// EncodeIDs writes ids in rising order, each as the difference to the one
-// before, as unsigned varints. It sorts ids.
+// EncodeIDs encodes ids in rising order, each as the difference from the one before, as unsigned
+// varints. It sorts ids.
 func EncodeIDs(ids []int64) []byte {
 	slices.Sort(ids)
 	out := []byte{}

@@ -1,9 +1,8 @@
-// Package pages reads rows straight off the pages of an SQLite file (SQLite's
-// "Database File Format", sections 1.5 to 2.3), for a file whose trees lead nowhere:
-// what a row says is still there.
+// Package pages reads rows directly from the pages of an SQLite file (SQLite's "Database File
+// Format", sections 1.5 to 2.3), for a file whose trees are broken: the rows are still there.
 //
-// It takes a stand: nothing that a page says is believed unchecked. It knows no
-// table: what a row is of, its reader has to tell by its shape.
+// Nothing on a page is trusted unchecked. The package knows no tables: its caller recognizes a row
+// by its columns.
 package pages
 
 import (
@@ -11,21 +10,21 @@ import (
 	"errors"
 )
 
-// Source gives the pages of a file, the first is 1. A page that can't be had is
-// nil. What is returned holds until the next call.
+// Source returns the pages of a file, from 1. An unreadable page is nil. The result is valid until
+// the next call.
 type Source interface {
 	Page(n uint32) []byte
 	Size() (pages uint32)
 }
 
-// The kinds of pages that hold rows.
+// The kinds of pages with rows.
 const (
 	IndexInterior = 0x02
 	IndexLeaf     = 0x0a
 	TableLeaf     = 0x0d
 )
 
-// Row is a row as it lies on a page. Of a row of a table, number is its rowid.
+// Row is a row on a page. For a row of a table, number is its rowid.
 type Row struct {
 	Kind   byte
 	Number int64
@@ -70,8 +69,7 @@ type Reader struct {
 	Usable int // bytes of a page
 }
 
-// Rows is how many rows the page says that it holds, and of which kind. Other
-// pages hold none.
+// Rows returns how many rows the page claims to have, and their kind. Other pages have none.
 func (r Reader) Rows(n uint32, page []byte) (kind byte, count int) {
 	at := headerOf(n)
 	if len(page) < r.Usable || r.Usable < 480 { // the least that SQLite allows
@@ -82,11 +80,10 @@ func (r Reader) Rows(n uint32, page []byte) (kind byte, count int) {
 		return 0, 0
 	}
 	count = int(binary.BigEndian.Uint16(page[at+3:]))
-	return kind, min(count, r.Usable/4) // a row takes two bytes and a pointer at least
+	return kind, min(count, r.Usable/4) // a row takes at least two bytes and a pointer
 }
 
-// headerOf is where the header of a page begins: the first page has the file's
-// before it.
+// headerOf returns where the header of a page begins: on the first page it follows the file's.
 func headerOf(n uint32) int {
 	if n == 1 {
 		return 100
@@ -94,8 +91,8 @@ func headerOf(n uint32) int {
 	return 0
 }
 
-// Row reads the row of that place on a page. Of a long one it follows the pages on
-// which it goes on, up to maxBytes.
+// Row reads a row by its index on a page. It follows the overflow pages of a long one, up to
+// maxBytes.
 func (r Reader) Row(n uint32, page []byte, kind byte, i, maxBytes int) (Row, error) {
 	at, head := headerOf(n), 8
 	if kind == IndexInterior {
@@ -132,8 +129,8 @@ func (r Reader) Row(n uint32, page []byte, kind byte, i, maxBytes int) (Row, err
 	return out, err
 }
 
-// payload is the content of a row of that length whose beginning is rest (section
-// 1.6, "B-tree Cell Format").
+// payload returns the content of a row of that length that begins with rest (section 1.6, "B-tree
+// Cell Format").
 func (r Reader) payload(rest []byte, length int, ofTable bool) ([]byte, error) {
 	most := (r.Usable-12)*64/255 - 23
 	if ofTable {
@@ -155,7 +152,7 @@ func (r Reader) payload(rest []byte, length int, ofTable bool) ([]byte, error) {
 		return out, nil
 	}
 	next := binary.BigEndian.Uint32(rest[local:])
-	for len(out) < length { // each page adds to it, so that a circle ends
+	for len(out) < length { // each page adds to it, so that a cycle ends
 		page := r.Pages.Page(next)
 		if len(page) < r.Usable {
 			return nil, errRow
@@ -220,9 +217,8 @@ func varint(data []byte) (v uint64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// Free are the pages that the file has given up: what they hold was removed
-// (section 1.5, "The Freelist"). A list that is not what the file's header says is
-// damaged, and no page is taken for free.
+// Free returns the free pages of the file: their content was removed (section 1.5, "The Freelist").
+// A list that contradicts the file's header is damaged, and no page is considered free.
 func Free(src Source, usable int) map[uint32]bool {
 	first := src.Page(1)
 	if len(first) < 100 {

@@ -11,8 +11,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// made is a file that SQLite wrote, with rows of each kind of value: the last one's
-// bytes go on over many pages.
+// made returns a file written by SQLite, with rows of each kind of value: the last one's bytes fill
+// many pages.
 func made(t *testing.T) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "made.db")
@@ -39,7 +39,7 @@ func made(t *testing.T) *os.File {
 	return f
 }
 
-// rows are those of tables, as text, of all pages.
+// rows returns those of tables, as text, of all pages.
 func rows(src *File, most int) (out []string) {
 	r := Reader{Pages: src, Usable: int(src.Bytes)}
 	for n := uint32(1); n <= src.Size(); n++ {
@@ -87,7 +87,7 @@ func TestRowsAreReadAsSQLiteWroteThem(t *testing.T) {
 	}
 }
 
-// A page with any byte changed gives rows or none, and never more than it can hold.
+// A page with any changed byte yields rows or none, and never more than it can contain.
 func TestNothingThatAPageSaysIsBelieved(t *testing.T) {
 	src, err := In(made(t))
 	if err != nil {
@@ -110,8 +110,7 @@ func TestNothingThatAPageSaysIsBelieved(t *testing.T) {
 	}
 }
 
-// Pages that were given up are those of the free list, and none where the list is not
-// what the file's header says.
+// Free pages are those of the free list, and none where the list contradicts the file's header.
 func TestPagesThatAreGivenUp(t *testing.T) {
 	f := made(t)
 	db, err := sql.Open("sqlite", f.Name())

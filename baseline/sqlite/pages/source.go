@@ -8,15 +8,14 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
-// opened are the pages of a file that SQLite can open, with what its log adds.
+// opened are the pages of a file that SQLite can open, including its log.
 type opened struct {
 	ctx   context.Context
 	tx    *prepared.Tx
 	count uint32
 }
 
-// Of gives the pages as they are in the transaction, and how many bytes of
-// each hold rows.
+// Of returns the pages as they are in the transaction, and how many bytes of each contain rows.
 func Of(ctx context.Context, tx *prepared.Tx) (src Source, usable int, err error) {
 	all := &opened{ctx: ctx, tx: tx}
 	if err := tx.QueryRowContext(ctx, "PRAGMA page_count").Scan(&all.count); err != nil {
@@ -26,10 +25,10 @@ func Of(ctx context.Context, tx *prepared.Tx) (src Source, usable int, err error
 	return all, usable, err
 }
 
-// Size is how many there are.
+// Size returns the number of pages.
 func (p *opened) Size() uint32 { return p.count }
 
-// Page is that of the number.
+// Page returns the page of that number.
 func (p *opened) Page(n uint32) (data []byte) {
 	if err := p.tx.QueryRowContext(p.ctx, "SELECT data FROM sqlite_dbpage WHERE pgno = ?", n).Scan(&data); err != nil {
 		return nil
@@ -45,10 +44,10 @@ type File struct {
 	buf   []byte
 }
 
-// usualPage is the size of pages where the file's header does not give one.
+// usualPage is the size of pages where the file's header lacks it.
 const usualPage = 4096
 
-// In are the pages of a file.
+// In returns the pages of a file.
 func In(f *os.File) (*File, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -65,10 +64,10 @@ func In(f *os.File) (*File, error) {
 	return &File{file: f, Bytes: size, count: uint32(info.Size() / size), buf: make([]byte, size)}, nil
 }
 
-// Size is how many pages there are.
+// Size returns the number of pages.
 func (p *File) Size() uint32 { return p.count }
 
-// Page is that of the number.
+// Page returns the page of that number.
 func (p *File) Page(n uint32) []byte {
 	if n < 1 || n > p.count {
 		return nil

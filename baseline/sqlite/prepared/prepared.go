@@ -1,7 +1,7 @@
-// Package prepared is a transaction that prepares each statement once, however often
-// it is carried out: for small statements that is most of their time.
+// Package prepared is a transaction that prepares each statement once, however often it is
+// executed: for small statements that is most of their time.
 //
-// It begins and ends no transaction, and knows nothing of what is asked.
+// It neither begins nor ends transactions, and does not know the statements.
 package prepared
 
 import (
@@ -15,7 +15,7 @@ type Tx struct {
 	statements map[string]*sql.Stmt // they end with the transaction
 }
 
-// Statements makes one of a transaction that was begun.
+// Statements wraps a transaction that was begun.
 func Statements(tx *sql.Tx) *Tx { return &Tx{tx, map[string]*sql.Stmt{}} }
 
 func (t *Tx) statement(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -29,7 +29,7 @@ func (t *Tx) statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// ExecContext carries out one statement. A script of several goes to Tx itself.
+// ExecContext executes one statement. A script of several goes to Tx itself.
 func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	s, err := t.statement(ctx, query)
 	if err != nil {
@@ -38,7 +38,7 @@ func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Re
 	return s.ExecContext(ctx, args...)
 }
 
-// QueryContext is that of sql.Tx.
+// QueryContext is as in sql.Tx.
 func (t *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s, err := t.statement(ctx, query)
 	if err != nil {
@@ -47,7 +47,7 @@ func (t *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.
 	return s.QueryContext(ctx, args...)
 }
 
-// QueryRowContext is that of sql.Tx.
+// QueryRowContext is as in sql.Tx.
 func (t *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	s, err := t.statement(ctx, query)
 	if err != nil {

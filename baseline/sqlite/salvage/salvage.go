@@ -1,8 +1,8 @@
-// Package salvage finds what the pages of a damaged history still say of its runs,
-// whether or not the trees of the file lead there.
+// Package salvage finds what the pages of a damaged history still contain of its runs, whether or
+// not the trees of the file lead there.
 //
-// It takes a stand: what is in doubt is settled by what most places say, and a run is
-// sound only where its record is what one of the digests says. It changes no file.
+// Contradictions are settled by majority, and a run is sound only where its record matches one of
+// the digests. It changes no file.
 package salvage
 
 import (
@@ -20,11 +20,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Runs are all that the pages of a damaged file still say of runs, whether or not
-// its trees lead there. What is in doubt is settled by what most places say: an id
-// stands in a row and in three indexes, a digest in a row and in one, a state in a
-// row, an index and a mark. A run is sound where its record is what one of the
-// digests says.
+// Runs is all that the pages of a damaged file still contain of runs, whether or not its trees lead
+// there. Contradictions are settled by majority: an id is in a row and in three indexes, a digest
+// in a row and in one, a state in a row, an index and a mark. A run is sound where its record
+// matches one of the digests.
 type Runs struct {
 	reader   pages.Reader
 	ByNumber map[int64]*Run // by number
@@ -41,7 +40,7 @@ type Run struct {
 	marks               []foundMark
 	Page                uint32 // of the record; 0 where there is none
 	Cell                int
-	free                bool // the record lies on a page that is given up
+	free                bool // the record is on a free page
 }
 
 type foundMark struct {
@@ -50,7 +49,7 @@ type foundMark struct {
 	mark   baseline.Mark
 }
 
-// votes counts how many places say the same.
+// votes counts how many places agree.
 type votes map[string]int
 
 func (v *votes) add(text string) {
@@ -60,7 +59,7 @@ func (v *votes) add(text string) {
 	(*v)[text]++
 }
 
-// most is what most places say; of equals the first in order.
+// most returns the value of most places; of equals the first in order.
 func (v votes) most() string {
 	best := ""
 	for text, n := range v {
@@ -103,8 +102,8 @@ const zstdMagic = "\x28\xb5\x2f\xfd"
 // digestSize is the length of a SHA-256.
 const digestSize = 32
 
-// take sorts a row by its columns. On a page that is given up only a record counts,
-// and only where some other page knows its run.
+// take classifies a row by its columns. On a free page only a record counts, and only where some
+// other page knows its run.
 func (s *Runs) take(row pages.Row, page uint32, cell int, free bool) {
 	shape := ""
 	for _, v := range row.Values {
@@ -140,7 +139,7 @@ func (s *Runs) take(row pages.Row, page uint32, cell int, free bool) {
 		f.added, f.since = text(14), text(16)
 		f.states.add(text(15))
 		if len(row.Values) >= 20 && row.Values[18].IsText() && row.Values[19].IsText() {
-			f.judged, _ = records.JudgedOf(text(18), text(19)) // what can't be read was never said
+			f.judged, _ = records.JudgedOf(text(18), text(19)) // an unreadable outcome is ignored
 		}
 	case isTable && (shape == "-itttt" || shape == "-ittttt"):
 		s.run(number(1)).takeMark(row, len(shape) == 7)
@@ -161,7 +160,7 @@ func (s *Runs) take(row pages.Row, page uint32, cell int, free bool) {
 
 func isStamp(s string) bool { _, err := records.ParseStamp(s); return err == nil }
 
-// takeMark takes a row of marks; one that makes no sense is no mark.
+// takeMark adds a row of marks; an invalid one is ignored.
 func (f *Run) takeMark(row pages.Row, batch bool) {
 	text := func(i int) string { return string(row.Values[i].Data) }
 	m := foundMark{number: row.Number, at: text(3), mark: baseline.Mark{State: baseline.State(text(2)), Note: text(5)}}
@@ -174,7 +173,7 @@ func (f *Run) takeMark(row pages.Row, batch bool) {
 	}
 }
 
-// newest is the mark that counts, and what is wrong with it.
+// newest returns the mark that counts, and what is wrong with it.
 func (f *Run) newest() (m baseline.Mark, doubt string) {
 	if len(f.marks) > 0 {
 		m = slices.MaxFunc(f.marks, func(a, b foundMark) int {
@@ -188,7 +187,7 @@ func (f *Run) newest() (m baseline.Mark, doubt string) {
 	if !slices.Contains(baseline.States(), lost) {
 		return m, ""
 	}
-	// The mark itself is gone; the list of runs repeats what it said.
+	// The mark itself is gone; the list of runs repeats its state.
 	own := baseline.Mark{State: lost, At: m.At, Note: "the mark was damaged: its note and time are lost"}
 	if own.At.IsZero() {
 		own.At, _ = records.ParseStamp(f.added)
@@ -199,10 +198,10 @@ func (f *Run) newest() (m baseline.Mark, doubt string) {
 	return own, fmt.Sprintf("its newest mark is lost, and its state %q kept", lost)
 }
 
-// ID is what most places say that it is.
+// ID returns the id in most places.
 func (f *Run) ID() string { return f.ids.most() }
 
-// open is the run with its mark, or what is wrong with it.
+// open returns the run with its mark, or what is wrong with it.
 func (s *Runs) open(f *Run) (baseline.Entry, error) {
 	id := f.ID()
 	if f.Page == 0 {
@@ -225,14 +224,14 @@ func (s *Runs) open(f *Run) (baseline.Entry, error) {
 
 func (s *Runs) entry(f *Run, r run.Run, digest []byte) baseline.Entry {
 	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
-	if e.Run.ID == "" { // every place that says it is lost
+	if e.Run.ID == "" { // every place with it is lost
 		e.Run.ID = e.Digest[:16]
 	}
 	e.AddedAt, _ = records.ParseStamp(f.added)
 	e.Run.Judged = f.judged
 	e.Mark, _ = f.newest()
 	if r.Status != run.Complete && e.Mark.State != baseline.Rejected {
-		e.Mark = baseline.Mark{} // none other can be
+		e.Mark = baseline.Mark{} // no other can be
 	}
 	e.Retired = records.Stamp(r.Started) < s.levels[baseline.Subject{Package: r.App.Package, Scenario: r.Scenario}]
 	return e
@@ -253,8 +252,8 @@ func (s *Runs) findLevels() {
 	}
 }
 
-// Entries are the sound runs that the filter lets through, in the order of their
-// start, and what is damaged among them.
+// Entries returns the sound runs that match the filter, in the order of their start, and the damage
+// among them.
 func (s *Runs) Entries(filter baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		list := make([]*Run, 0, len(s.ByNumber))

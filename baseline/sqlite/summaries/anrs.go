@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// SealANRs are what did not respond in the run as it is kept in its place, with a seal
-// of what is told beside it; nil where everything did.
+// SealANRs returns the ANRs of the run as stored in its place, with a seal that covers the fields
+// listed with them; nil for none.
 func SealANRs(p Place, r run.Run) ([]byte, error) {
 	packed, err := records.PackANRs(r.ANRs)
 	if err != nil || packed == nil {
@@ -22,7 +22,7 @@ func UnsealANRs(p Place, session, version, commit string, sealed []byte) ([]byte
 	return Unseal(p, beside(session, version, commit), sealed)
 }
 
-// beside is what is told of a run beside what did not respond.
+// beside returns the fields of a run that are listed with its ANRs.
 func beside(session, version, commit string) string {
 	return strings.Join([]string{session, version, commit}, "\x00")
 }

@@ -10,23 +10,22 @@ import (
 	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
-// A summary ends with its seal, a CRC-32C of whose it is and what it says: a check
-// reads summaries by the thousand and opens no record, and a bit that has changed
-// must not become another number. What the seal is of is kept as it is: it is no
-// use against somebody who means harm.
+// A summary ends with its seal, a CRC-32C of its identity and its content: a check reads thousands
+// of summaries and opens no record, and a changed bit must not become another number. The seal
+// covers the stored form; it does not protect against tampering.
 const sealBytes = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errBrokenSeal = errors.New("a summary is not what its checksum says")
 
-// Seal appends the seal to what is kept in a place. It is of a text of the run too: of
-// the session with numbers, of the commit with what repetitions say.
+// Seal appends the seal to the content of a place. It also covers a text of the run: the session
+// for numbers, the commit for repetitions.
 func Seal(p Place, text string, cells []byte) []byte {
 	return binary.LittleEndian.AppendUint32(slices.Clip(cells), checksum(p, text, cells))
 }
 
-// Unseal returns what was sealed, if the seal is its own.
+// Unseal returns the sealed content, if the seal matches.
 func Unseal(p Place, text string, sealed []byte) ([]byte, error) {
 	n := len(sealed) - sealBytes
 	if n < 0 || checksum(p, text, sealed[:n]) != binary.LittleEndian.Uint32(sealed[n:]) {
@@ -35,10 +34,10 @@ func Unseal(p Place, text string, sealed []byte) ([]byte, error) {
 	return sealed[:n], nil
 }
 
-// heads are for what is sealed beside the cells: a check unseals tens of thousands.
+// heads are buffers for the other sealed fields: a check unseals tens of thousands.
 var heads = sync.Pool{New: func() any { return new([]byte) }}
 
-// checksum is of all but the place's reference, which is no part of the run.
+// checksum covers everything except the place's reference, which is no part of the run.
 func checksum(p Place, text string, cells []byte) uint32 {
 	room := heads.Get().(*[]byte)
 	defer heads.Put(room)

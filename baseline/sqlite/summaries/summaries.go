@@ -1,9 +1,8 @@
-// Package summaries encodes what a check reads of a run: the cells of its summary,
-// in the place where References looks for them, with a seal.
+// Package summaries encodes what a check reads of a run: the cells of its summary, in the place
+// where References looks for them, with a seal.
 //
-// It takes a stand: a check opens no record, so that a summary in which a bit has
-// changed must not become another number. It works no summary out: that is package
-// run's.
+// A check opens no record, so that a summary with a changed bit must not become another number. The
+// package computes no summary: package run does.
 package summaries
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Place is where a run's summary lies: the key of its row.
+// Place is where a run's summary is stored: the key of its row.
 type Place struct {
 	Subject   int64
 	Reference bool
@@ -36,7 +35,7 @@ func Pack(ctx context.Context, in *interning.Writer, byMedian, byMean run.Cells)
 	return records.Pack(byMedian, byMean, func(c run.Cell) (int64, error) { return in.Cell(ctx, c) })
 }
 
-// Add keeps the summaries of r in their place.
+// Add stores the summaries of r in their place.
 func Add(ctx context.Context, in *interning.Writer, p Place, r run.Run) error {
 	packed, err := Of(ctx, in, r)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package contexts tells how much it matters that contexts are unlike: what runs of
-// others say of the level of one, and which properties make a difference at all.
+// Package contexts estimates how much differences between contexts matter: what runs of other
+// contexts show about the level of one, and which properties make a difference at all.
 //
-// It takes a stand: only this history can tell. Two contexts that differ in the
-// network alone are worth as much to each other as the phones that were measured on
-// both networks have shown, and nothing where too few were. What is uncertain counts
-// as a difference. Which runs are compared at all is for the packages beside it.
+// Only this history can show it. Two contexts that differ in the network only are worth as much to
+// each other as the phones that were measured on both networks have shown, and nothing where too
+// few were. Uncertainty counts as a difference. Which runs are compared at all is decided by the
+// neighbouring packages.
 package contexts
 
 import (
@@ -15,8 +15,7 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 )
 
-// Contexts are the distinct contexts of a history. They may be asked by several at
-// the same time.
+// Contexts are the distinct contexts of a history. It is safe for concurrent use.
 type Contexts struct {
 	names    []string // of the properties, sorted
 	coded    [][]int  // by context, then by property: the value as a number, 0 where it has none
@@ -25,14 +24,14 @@ type Contexts struct {
 
 type property struct{ name, value string }
 
-// unlike are the properties in which two contexts differ, one bit each in the order of
-// their names. The last bit stands for all that come after.
+// unlike is the set of properties in which two contexts differ, one bit each in the order of their
+// names. The last bit stands for all further ones.
 type unlike uint64
 
 const lastBit = 63
 
-// Of takes the distinct contexts of a history, each with the properties that count
-// alone, as devctx.Groups numbers them.
+// Of returns the distinct contexts of a history, each with only the properties that count, as
+// numbered by devctx.Groups.
 func Of(distinct []devctx.Properties) *Contexts {
 	names, ids := map[string]bool{}, map[property]int{}
 	for _, d := range distinct {
@@ -56,7 +55,7 @@ func Of(distinct []devctx.Properties) *Contexts {
 	return c
 }
 
-// between are the properties in which two contexts differ, or which one of them lacks.
+// between returns the properties in which two contexts differ, or which one of them lacks.
 func between(a, b []int) unlike {
 	var u unlike
 	for i := range a {
@@ -80,7 +79,7 @@ func (c *Contexts) namesOf(u unlike) []string {
 	return out
 }
 
-// level is what a context has of some properties, as a key.
+// level returns a context's values of some properties, as a key.
 func level(code []int, u unlike) string {
 	key := make([]byte, 0, 4*u.count())
 	for i, v := range code {

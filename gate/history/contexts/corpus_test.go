@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The prior of docs/design/contexts.md is what real phones differ by: between phones at one version
-// of the toolkit that draws, and between its versions on one phone, as standard deviations
-// of the logarithm of the mean time per frame.
-func TestThePriorOfContexts(t *testing.T) {
+// The prior of docs/design/contexts.md is how much real phones differ: between phones at one version of the
+// toolkit that draws, and between its versions on one phone, as standard deviations of the
+// logarithm of the mean time per frame.
+func TestPriorOfContexts(t *testing.T) {
 	files, err := filepath.Glob("../../../../shared/corpus/macrobenchmark/compose_versions/compose_*.json")
 	if err != nil || len(files) == 0 {
 		t.Skip("the corpus is not here")

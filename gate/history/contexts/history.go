@@ -13,13 +13,13 @@ import (
 // OfMetric are the shares of one metric of the whole run.
 type OfMetric struct {
 	Metric string
-	Runs   int // that have it, and had it in the same way
+	Runs   int // that have it, measured in the same way
 	Shares []Share
 }
 
-// ByMetric are the shares of the metrics of whole runs that the policy judges, in the
-// order of the catalogue, over runs of one scenario that can be compared. contexts counts
-// the distinct ones. Metrics of which nothing is known have no shares.
+// ByMetric returns the shares of the metrics of whole runs that the policy judges, in the order of
+// the catalogue, over comparable runs of one scenario. contexts counts the distinct ones. Metrics
+// of which nothing is known have no shares.
 func ByMetric(p gate.Policy, catalogue *metric.Catalogue, runs []run.Summary) (contexts int, out []OfMetric) {
 	groups := devctx.NewGroups(p.Use)
 	numbers := make([]int, len(runs))
@@ -42,7 +42,7 @@ func ByMetric(p gate.Policy, catalogue *metric.Catalogue, runs []run.Summary) (c
 	return len(groups.Distinct()), out
 }
 
-// metrics are those of whole runs that are judged.
+// metrics returns the names of the judged metrics of whole runs.
 func metrics(p gate.Policy, catalogue *metric.Catalogue, runs []run.Summary) (names []string) {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -57,8 +57,8 @@ func metrics(p gate.Policy, catalogue *metric.Catalogue, runs []run.Summary) (na
 	return names
 }
 
-// valuesOf are a metric's values in the runs, of those in which it came about in the way
-// that most have, on the scale on which it is judged; NaN in the others.
+// valuesOf returns a metric's values in the runs that measured it in the most common way, on the
+// judged scale; NaN for the others.
 func valuesOf(runs []run.Summary, m metric.Metric) []float64 {
 	out, ways := make([]float64, len(runs)), map[string]int{}
 	log, most := m.Log, ""

@@ -5,23 +5,21 @@ import (
 	"slices"
 )
 
-// mean is what the runs of one context say of its level.
+// mean is what the runs of one context show of its level.
 type mean struct {
 	context  int // its number
 	code     []int
 	centre   float64
-	variance float64 // of the centre, by how much runs of one context differ
+	variance float64 // of the centre, from how much runs of one context differ
 	runs     int
 }
 
-// priorDF is how much a context's own spread is drawn towards the middle of all:
-// as much as two more runs would. It keeps two runs that happen to agree from
-// looking exact.
+// priorDF is how much a context's own spread is drawn towards the middle of all: as much as two
+// more runs would. It keeps two runs that happen to agree from looking exact.
 const priorDF = 2
 
-// meansOf sums up the runs of each context that has any. within is the variance between
-// runs of one, in the middle of all; ok is false where no context has two, so that nobody
-// knows it.
+// meansOf summarizes the runs of each context that has any. within is the variance between runs of
+// one context, the middle over all; ok is false where no context has two, so that it is unknown.
 func (c *Contexts) meansOf(groups [][]float64) (means []mean, within float64, ok bool) {
 	var spreads []float64
 	squares := make([]float64, len(groups))

@@ -2,14 +2,14 @@ package contexts
 
 import "sync"
 
-// pair are two contexts that are unlike in some properties.
+// pair is two contexts that differ in some properties.
 type pair struct {
 	difference
-	exactly bool   // unlike in these alone
+	exactly bool   // they differ in these only
 	a, b    string // their values of the properties
 }
 
-// pairs are those of a history that are unlike in the properties, and maybe in more.
+// pairs are those of a history that differ in the properties, and possibly in more.
 type pairs []pair
 
 func pairsOf(means []mean, kind unlike) pairs {
@@ -29,8 +29,8 @@ func pairsOf(means []mean, kind unlike) pairs {
 	return out
 }
 
-// spreads is what contexts differ by that have two values; nil where too few contexts show it.
-// What any two differ by is worked out once, however many values are asked for.
+// spreads returns a function of two values: how much contexts with them differ; nil where too few
+// contexts show it. The difference of any two is computed once, however many values are queried.
 func (ps pairs) spreads() func(a, b string) *spread {
 	general := sync.OnceValue(ps.general)
 	return func(a, b string) *spread {
@@ -41,8 +41,8 @@ func (ps pairs) spreads() func(a, b string) *spread {
 	}
 }
 
-// alike is what contexts differ by that have just these two values, and agree in all
-// else: each pair of them is of a phone of its own. nil where there are too few.
+// alike returns how much contexts with exactly these two values differ that agree in everything
+// else: each pair of them is of a different phone. It is nil where there are too few.
 func (ps pairs) alike(a, b string) *spread {
 	var of []difference
 	for _, p := range ps {
@@ -57,9 +57,9 @@ func (ps pairs) alike(a, b string) *spread {
 	return &s
 }
 
-// general is what any two contexts differ by that are unlike in the properties. Those
-// that are unlike in more serve where too few are unlike in these alone: they differ by
-// no less. nil where too few values were seen.
+// general returns how much any two contexts differ that differ in the properties. Those that differ
+// in more are used where too few differ in these only: they differ by no less. It is nil where too
+// few values were seen.
 func (ps pairs) general() *spread {
 	for _, exactly := range []bool{true, false} {
 		levels, ds := map[string]bool{}, []difference(nil)
@@ -77,7 +77,7 @@ func (ps pairs) general() *spread {
 	return nil
 }
 
-// thinned is an even choice of them.
+// thinned returns an even choice of them.
 func thinned(ds []difference) []difference {
 	if len(ds) <= mostPairs {
 		return ds

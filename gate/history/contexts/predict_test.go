@@ -12,17 +12,17 @@ import (
 // aPrior is 15 % for another Android and 57 % for another phone.
 var aPrior = Prior{System: 0.15, Device: 0.57, Session: 0.1}
 
-// phoneOn is a phone on an Android.
+// phoneOn returns the context of a phone on an Android.
 func phoneOn(model, sdk string) devctx.Properties {
 	return devctx.Properties{"model": model, "sdk": sdk}
 }
 
-// even are so many runs about a level, 1 % apart.
+// even returns so many runs about a level, 1 % apart.
 func even(level float64) []float64 { return []float64{level - 0.01, level, level + 0.01} }
 
-// What is expected of a new Android is the same phone's level before it, and not another's,
-// with the prior's width where nothing was seen of Androids.
-func TestANewAndroidIsExpectedOfItsPhone(t *testing.T) {
+// The prediction for a new Android is the same phone's level before it, and not another's, with the
+// prior's width where no Android change was seen.
+func TestPredictNewAndroid(t *testing.T) {
 	c := With([]devctx.Properties{phoneOn("a", "15"), phoneOn("b", "15")}, phoneOn("a", "16"))
 	p, known := c.Predict(2, [][]float64{even(2), even(3), nil}, aPrior)
 	if !known || math.Abs(p.Centre-2) > 1e-9 || math.Abs(p.SD-0.15) > 0.01 || p.DF != 8 || !slices.Equal(p.Unlike, []string{"sdk"}) || p.Runs != 3 {
@@ -31,16 +31,15 @@ func TestANewAndroidIsExpectedOfItsPhone(t *testing.T) {
 	if p.Session < 0.005 || p.Session > 0.02 {
 		t.Errorf("sessions differ by %g, want 0.01", p.Session)
 	}
-	// With one run of each nobody knows by how much sessions differ.
+	// With one run each it is unknown how much sessions differ.
 	p, known = c.Predict(2, [][]float64{{2}, {3}, nil}, aPrior)
 	if !known || p.Session != 0.1 || math.Abs(p.SD-math.Hypot(0.15, 0.1)) > 1e-9 {
 		t.Errorf("by one run: %+v, %t; want what the prior has", p, known)
 	}
 }
 
-// A new phone may be anywhere within what phones differ by, until many have shown that they
-// don't.
-func TestANewPhoneIsExpectedWithinWhatPhonesDifferBy(t *testing.T) {
+// A new phone may be anywhere within the range of phones, until many have shown that they agree.
+func TestPredictNewPhone(t *testing.T) {
 	c := With([]devctx.Properties{phoneOn("a", "15")}, phoneOn("b", "15"))
 	p, known := c.Predict(1, [][]float64{even(2), nil}, aPrior)
 	if !known || math.Abs(p.SD-0.57) > 0.01 || p.DF != 4 {
@@ -52,15 +51,15 @@ func TestANewPhoneIsExpectedWithinWhatPhonesDifferBy(t *testing.T) {
 		many, groups = append(many, phoneOn(fmt.Sprint(i), "15")), append(groups, even(2+0.01*float64(i%3)))
 	}
 	p, known = With(many, phoneOn("b", "15")).Predict(21, append(groups, nil), aPrior)
-	// The prior's 4 draws beside 20 of next to nothing.
+	// The prior's 4 draws and 20 with almost no difference.
 	if want := 0.57 * math.Sqrt(4.0/24); !known || math.Abs(p.SD-want) > 0.03 || p.DF != 24 {
 		t.Errorf("%+v, %t; want ± %.3f", p, known, want)
 	}
 }
 
-// Androids that made much of it before may do so again; each is one draw, however many
+// Androids that made a large difference before may do so again; each is one draw, however many
 // phones have it.
-func TestAndroidsThatDiffered(t *testing.T) {
+func TestPredictAfterAndroidsDiffered(t *testing.T) {
 	var seen []devctx.Properties
 	var groups [][]float64
 	for i := range 10 {
@@ -74,9 +73,9 @@ func TestAndroidsThatDiffered(t *testing.T) {
 	}
 }
 
-// Where no two contexts differ in the property alone, those that differ in more bound what
-// it makes, and never widen it.
-func TestContextsThatAreUnlikeInMoreBoundIt(t *testing.T) {
+// Where no two contexts differ in the property only, those that differ in more limit its effect,
+// and never widen it.
+func TestPredictLimitedByContextsUnlikeInMore(t *testing.T) {
 	for _, apart := range []float64{0.001, 1} {
 		var seen []devctx.Properties
 		var groups [][]float64
@@ -94,9 +93,9 @@ func TestContextsThatAreUnlikeInMoreBoundIt(t *testing.T) {
 	}
 }
 
-// The chance is two-sided as asked, heavier than normal, and wider by the run's own noise.
-func TestTheChanceOfAnUnchangedBuild(t *testing.T) {
-	p := Predicted{Told: Told{Centre: 2, SD: 0.3}, Session: 0.4, DF: 8}
+// The chance is two-sided if requested, heavier than normal, and wider by the run's own noise.
+func TestPredictedChance(t *testing.T) {
+	p := Predicted{LevelEstimate: LevelEstimate{Centre: 2, SD: 0.3}, Session: 0.4, DF: 8}
 	// Student's t of 8 degrees of freedom is above 2.306 in 2.5 %.
 	for _, c := range []struct {
 		x, noise float64
@@ -113,7 +112,7 @@ func TestTheChanceOfAnUnchangedBuild(t *testing.T) {
 }
 
 // Phones on one new Android share its draw; those on two don't, nor do two new phones.
-func TestWhatIsSharedOfANewValue(t *testing.T) {
+func TestPredictedCorrelation(t *testing.T) {
 	seen := []devctx.Properties{phoneOn("a", "15"), phoneOn("b", "15")}
 	groups := [][]float64{even(2), even(2), nil}
 	predict := func(own devctx.Properties) Predicted {
@@ -138,11 +137,11 @@ func TestWhatIsSharedOfANewValue(t *testing.T) {
 	}
 }
 
-// Of two predictions that share a draw one may be the surer: what both are off by is no more than
-// that, 0.3² of the 0.3·0.5 that they vary by.
-func TestWhatAWiderPredictionShares(t *testing.T) {
+// Of two predictions that share a draw one may be surer: the shared error is limited to its own,
+// 0.3² of the 0.3·0.5 that they vary by.
+func TestCorrelationWithWiderPrediction(t *testing.T) {
 	android := []property{{"sdk", "16"}}
-	sure, wide := Predicted{Told: Told{SD: 0.3}, new: android}, Predicted{Told: Told{SD: 0.5}, new: android}
+	sure, wide := Predicted{LevelEstimate: LevelEstimate{SD: 0.3}, new: android}, Predicted{LevelEstimate: LevelEstimate{SD: 0.5}, new: android}
 	for _, got := range []float64{sure.Correlation(wide, 0), wide.Correlation(sure, 0)} {
 		if math.Abs(got-0.6) > 1e-12 {
 			t.Errorf("correlation %g, want 0.6", got)
@@ -150,7 +149,7 @@ func TestWhatAWiderPredictionShares(t *testing.T) {
 	}
 }
 
-func TestNothingIsExpected(t *testing.T) {
+func TestPredictUnknown(t *testing.T) {
 	c := With([]devctx.Properties{phoneOn("a", "15")}, phoneOn("a", "16"))
 	for name, groups := range map[string][][]float64{
 		"of no run":         {nil, nil},

@@ -7,30 +7,28 @@ import (
 	"slices"
 )
 
-// Share is how much of what two runs differ by comes of the properties in which their
-// contexts are unlike.
+// Share is how much of the difference between two runs is due to the properties in which their
+// contexts differ.
 type Share struct {
-	// Unlike are the properties; several where no two contexts are unlike in one of them
-	// alone, so that they can't be told apart. Along are others in which all of these
-	// contexts are unlike too.
+	// Unlike are the properties; several where no two contexts differ in one of them only, so that
+	// their effects can't be separated. Along are others in which all of these contexts differ too.
 	Unlike, Along []string
-	// Pairs of contexts are unlike in them, and in nothing else, and Values is how many
-	// values of them these have.
+	// Pairs counts the pairs of contexts that differ in them only, and Values the values of the
+	// properties in these.
 	Pairs, Values int
-	// Known says that so many show it. Part is the share of the variance between two such
-	// runs, from 0 to 1: the likely one, and with a chance of 5 % each it is below Low or
-	// above High.
+	// Known is set where enough pairs show it. Part is the share of the variance between two such
+	// runs, from 0 to 1: the likely value, with a chance of 5 % each to be below Low or above High.
 	Known           bool
 	Part, Low, High float64
-	// Worth is how many runs of the context itself those of one that is unlike in the
-	// properties are worth at most, by High; +Inf where they make nothing.
+	// Worth is how many runs of the context itself the runs of a context that differs in the
+	// properties replace at most, by High; +Inf where the properties have no effect.
 	Worth float64
 }
 
-// Shares tells of each property in which contexts are unlike how much it makes of one
-// number, whose values in the runs of each context groups has. Properties that contexts
-// differ in alone come first, then those that only differ together. nil where no context
-// has two runs, so that nobody knows how much runs of one differ.
+// Shares returns, for each property in which contexts differ, its share of the variance of one
+// number, whose values in the runs of each context are in groups. Properties in which contexts
+// differ alone come first, then those that only differ together. It is nil where no context has two
+// runs, so that the variation within a context is unknown.
 func (c *Contexts) Shares(groups [][]float64) []Share {
 	means, within, ok := c.meansOf(groups)
 	if !ok {
@@ -45,8 +43,8 @@ func (c *Contexts) Shares(groups [][]float64) []Share {
 	return out
 }
 
-// sets are the properties that are told of together: each in which contexts differ alone,
-// and of the others those that differ together.
+// sets returns the properties that are reported together: each in which contexts differ alone, and
+// of the others those that differ together.
 func sets(means []mean) []unlike {
 	var kinds []unlike
 	for i, a := range means {
@@ -88,8 +86,8 @@ func sets(means []mean) []unlike {
 	return append(out, together...)
 }
 
-// share tells of the contexts that are unlike in properties of the set and in as few
-// others as there are. apart is the variance between two runs of one context.
+// share returns the share of contexts that differ in properties of the set and in as few others as
+// possible. apart is the variance between two runs of one context.
 func (c *Contexts) share(means []mean, set unlike, apart float64) Share {
 	var of []pairOf
 	fewest := lastBit + 1
@@ -145,8 +143,8 @@ type pairOf struct {
 	kind unlike
 }
 
-// partners counts the contexts, but for the set, that pairs are of: phones, where the
-// network is asked for. Each shows by itself what the set makes.
+// partners counts the contexts of the pairs, ignoring the set: phones, where the set is the
+// network. Each shows the set's effect by itself.
 func partners(of []pairOf, set unlike) int {
 	seen := map[string]bool{}
 	for _, p := range of {

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// find is the share of the properties, which are unlike together.
+// find returns the share of the properties that differ together.
 func find(t *testing.T, shares []Share, unlike ...string) Share {
 	t.Helper()
 	for _, s := range shares {
@@ -27,13 +27,13 @@ func find(t *testing.T, shares []Share, unlike ...string) Share {
 	return Share{}
 }
 
-// In worlds whose truth is known: of two runs that are unlike in the network, twice the
-// noise's variance is of the runs, and the rest is the network's. The interval holds it in
-// nearly nine of ten labs.
+// In worlds whose truth is known: of two runs that differ in the network, twice the noise's
+// variance is due to the runs, and the rest to the network. The interval contains it in nearly nine
+// of ten labs.
 func TestSharesOfKnownWorlds(t *testing.T) {
 	for name, c := range map[string]struct {
 		world
-		network float64 // mean square of what 3g makes of it
+		network float64 // mean square of the effect of 3g
 	}{
 		"none":           {world{phones: 10, runs: 8, phone: 0.2, noise: 0.03}, 0},
 		"phone by phone": {world{phones: 12, runs: 6, phone: 0.2, noise: 0.05, network: 0.1}, 0.01},
@@ -67,8 +67,9 @@ func TestSharesOfKnownWorlds(t *testing.T) {
 	}
 }
 
-// Phones of makers with Androids of their own: what differs together is told together.
-func TestWhatCannotBeToldApart(t *testing.T) {
+// Phones of makers with Androids of their own: properties that differ together are reported
+// together.
+func TestSharesOfPropertiesThatDifferTogether(t *testing.T) {
 	phone := func(model, maker, sdk, network string) devctx.Properties {
 		return devctx.Properties{"model": model, "manufacturer": maker, "sdk": sdk, "network": network}
 	}
@@ -90,7 +91,7 @@ func TestWhatCannotBeToldApart(t *testing.T) {
 	if !s.Known || s.Values != 6 || s.Pairs != 15 || s.Part < 0.9 || s.Worth > 0.1 {
 		t.Errorf("%+v", s)
 	}
-	// Three of them on 3g too: the network can be told, and the rest as before, of pairs on
+	// Three of them on 3g too: the network can be separated, and the rest as before, from pairs on
 	// the same network.
 	for i := range 3 {
 		add(phone(fmt.Sprint(i), fmt.Sprint("maker", i%2), fmt.Sprint(30+i), "3g"), float64(i))
@@ -105,7 +106,7 @@ func TestWhatCannotBeToldApart(t *testing.T) {
 	if s := find(t, shares, "manufacturer", "model", "sdk"); s.Pairs != 15+3 || len(s.Along) != 0 {
 		t.Errorf("%+v", s)
 	}
-	// An Android that only differs where the model does is told with the model.
+	// An Android that only differs where the model does is reported with the model.
 	contexts, groups = nil, nil
 	for i := range 5 {
 		add(phone(fmt.Sprint(i), "one", "30", "wifi"), float64(i))
@@ -140,8 +141,8 @@ func TestSharesOfTooLittle(t *testing.T) {
 	}
 }
 
-// Metrics of a history: times by their logarithms, joules of the source that most have,
-// and none that is not judged.
+// Metrics of a history: times by their logarithms, joules of the most common source, and none that
+// is not judged.
 func TestSharesByMetric(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	var runs []run.Run

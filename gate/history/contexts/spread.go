@@ -2,22 +2,21 @@ package contexts
 
 import "math"
 
-// difference is how far two contexts lie apart: the square of it, and how much of that
-// is to be expected as the runs of each differ among themselves.
+// difference is the squared difference between two contexts, and the part of it that is expected as
+// the runs of each vary.
 type difference struct{ square, noise float64 }
 
-// spread is the variance of the difference between two contexts: what is likely, and
-// what it is at the least and at the most, each with a chance of 5 % to be beyond.
+// spread is the variance of the difference between two contexts: the likely value, and bounds that
+// it exceeds with a chance of 5 % each.
 type spread struct{ low, middle, high float64 }
 
-// tailOfSpread is the chance of either bound of a spread to be wrong.
+// tailOfSpread is the chance that either bound of a spread is wrong.
 const tailOfSpread = 0.05
 
-// spreadOf estimates the variance that pairs of contexts differ by beyond the noise,
-// given that they are worth df independent ones. Its standard deviation is as likely
-// to be anywhere from nothing to far beyond what was seen before anything is known
-// (Gelman 2006, section 7.1: flat on the standard deviation, which leaves one pair
-// without an upper bound worth the name). Pairs are not empty.
+// spreadOf estimates the variance between pairs of contexts beyond the noise, where the pairs are
+// worth df independent ones. The prior is flat on the standard deviation, up to far beyond anything
+// seen (Gelman 2006, section 7.1; it leaves one pair without a useful upper bound). pairs must not
+// be empty.
 func spreadOf(pairs []difference, df float64) spread {
 	sds := deviations(pairs)
 	if sds == nil {
@@ -32,7 +31,7 @@ func spreadOf(pairs []difference, df float64) spread {
 		logs[i] *= df / float64(len(pairs))
 		best = max(best, logs[i])
 	}
-	// The density is as at the first of them down to zero, and even between two.
+	// The density is constant from zero to the first value, and linear between two.
 	below := make([]float64, len(sds))
 	below[0] = sds[0] * math.Exp(logs[0]-best)
 	for i := 1; i < len(sds); i++ {
@@ -53,9 +52,8 @@ func spreadOf(pairs []difference, df float64) spread {
 	return spread{low: at(tailOfSpread), middle: at(0.5), high: at(1 - tailOfSpread)}
 }
 
-// deviations are the standard deviations to try: from a thousandth of the largest
-// difference or noise to far above it, each 9 % above the one before. None where there is
-// nothing that differs.
+// deviations returns the standard deviations to try: from a thousandth of the largest difference or
+// noise to far above it, each 9 % above the one before. It is empty where nothing differs.
 func deviations(pairs []difference) []float64 {
 	const (
 		below  = 1000

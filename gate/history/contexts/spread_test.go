@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Without noise, and flat on the standard deviation, the variance of n differences is
-// n·s² over chi square with n - 1 degrees of freedom (Gelman and others, Bayesian Data
-// Analysis, section 3.2, with one degree less for the prior).
-func TestTheSpreadOfPairsWithoutNoise(t *testing.T) {
+// Without noise, and flat on the standard deviation, the variance of n differences is n·s² over chi
+// square with n - 1 degrees of freedom (Gelman and others, Bayesian Data Analysis, section 3.2,
+// with one degree less for the prior).
+func TestSpreadOfPairsWithoutNoise(t *testing.T) {
 	for _, n := range []int{3, 5, 12, 100} {
 		var ds []difference
 		for i := range n {
@@ -31,13 +31,13 @@ func TestTheSpreadOfPairsWithoutNoise(t *testing.T) {
 	}
 }
 
-// Noise of 3 beside a variance of 1, known from many pairs: what is told apart is the
-// 1. As many pairs that are worth fewer say less.
+// With noise of 3 in addition to a variance of 1, known from many pairs, the estimate is 1. As many
+// pairs that are worth fewer are less sure.
 func TestNoiseIsNoSpread(t *testing.T) {
 	var ds []difference
 	normal := distuv.UnitNormal
 	const n = 2000
-	for i := range n { // as a normal distribution of variance 4 has them
+	for i := range n { // as in a normal distribution of variance 4
 		z := normal.Quantile((float64(i) + 0.5) / n)
 		ds = append(ds, difference{square: 4 * z * z, noise: 3})
 	}
@@ -55,7 +55,7 @@ func TestNoiseIsNoSpread(t *testing.T) {
 	}
 }
 
-func TestOfNothingThereIsNoSpread(t *testing.T) {
+func TestSpreadOfNothing(t *testing.T) {
 	for name, ds := range map[string][]difference{"equal": {{0, 0}, {0, 0}}, "beyond all bounds": {{math.Inf(1), 1}}, "no number": {{math.NaN(), math.NaN()}}} {
 		if got := spreadOf(ds, 2); got != (spread{}) {
 			t.Errorf("%s: %+v", name, got)

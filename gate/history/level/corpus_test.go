@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// Mozilla's four series of Talos and the pushes at which their own detector is to alert
-// (treeherder, tests/perfalert/test_analyze.py): eight pushes later the present level
-// begins at that push, or at the one before.
+// Mozilla's four series of Talos and the pushes at which their own detector should alert
+// (treeherder, tests/perfalert/test_analyze.py): eight pushes later the present level begins at
+// that push, or at the one before.
 func TestLevelsOfTalos(t *testing.T) {
 	for name, alerts := range map[string][]int64{
 		"runs1": {1365019665}, "runs3": {1335293827, 1338839958}, "runs4": {1364922838}, "a11y": {1366197637, 1367799757},
@@ -28,7 +28,7 @@ func TestLevelsOfTalos(t *testing.T) {
 	}
 }
 
-// talos are the times of the pushes of a series, and what was measured.
+// talos returns the times of the pushes of a series, and the measured values.
 func talos(t *testing.T, name string) (pushed []int64, values []float64) {
 	var file struct {
 		Runs [][]json.RawMessage `json:"test_runs"`
@@ -59,8 +59,8 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// MongoDB's series that their E-divisive is tested with: its statistic is largest at the
-// change that they look for first.
+// MongoDB's series with which their E-divisive is tested: its statistic is largest at the change
+// that they look for first.
 func TestLevelsOfMongoDB(t *testing.T) {
 	var values, statistic []float64
 	read(t, "mongodb_robust_series.json", &values)

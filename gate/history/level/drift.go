@@ -3,18 +3,18 @@ package level
 import "github.com/apkgate/apkgate/stat"
 
 const (
-	// leastDrift is how many sessions a drift takes.
+	// leastDrift is the least number of sessions of a drift.
 	leastDrift = 4
-	// getsBetter and getsWorse bound the chance of a drift where there is none. One that
-	// gets better is believed sooner: the level that is to be defended is the better one.
+	// getsBetter and getsWorse limit the chance of detecting a drift where there is none. A drift
+	// for the better is accepted sooner: the better level is the one to defend.
 	getsBetter = 0.05
 	getsWorse  = 0.005
-	// sureOfSlope is one less the confidence of the slope's interval, whose better end is
-	// taken: beside the noise of the sessions the slope has its own.
+	// sureOfSlope is one minus the confidence of the slope's interval, whose better end is used:
+	// the slope has an error of its own besides the noise of the sessions.
 	sureOfSlope = 0.5
 )
 
-// bySession is the series of them.
+// bySession returns the series of the sessions.
 func bySession(centres []float64) []stat.Series {
 	at := make([]float64, len(centres))
 	for i := range at {
@@ -23,10 +23,10 @@ func bySession(centres []float64) []stat.Series {
 	return []stat.Series{{Times: at, Values: centres}}
 }
 
-// driftOf is the drift by session.
+// driftOf returns the drift per session.
 func driftOf(centres []float64) stat.Drift { return stat.DriftOf(bySession(centres), sureOfSlope) }
 
-// moved is what each session would show more by now, nil where there is no drift, or a
+// moved returns how much more each session would show by now, nil where there is no drift, or a
 // step explains it better.
 func moved(centres []float64, worse float64) []float64 {
 	n := len(centres)

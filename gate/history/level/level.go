@@ -1,11 +1,11 @@
-// Package level finds where the present level of a number begins: in the accepted
-// history of one context and metric, session by session.
+// Package level finds where the present level of a number begins: in the accepted history of one
+// context and metric, session by session.
 //
-// It takes a stand: what is no longer so is no reference. A history may only clear a
-// build, so that a level is ended too early rather than too late: that costs
-// repetitions, while old runs that excuse the loss of an improvement would make a gate
-// of nothing. Where the number got worse, and somebody accepted it, the new level has
-// to show first. What follows for a verdict is for the packages beside it.
+// Only the present level is a reference. A history may only clear a build, so that a level is ended
+// too early rather than too late: that costs repetitions, while old runs that excuse the loss of an
+// improvement would make the gate useless. Where the number got worse, and was accepted, the new
+// level has to be shown first. The consequences for a verdict are left to the neighbouring
+// packages.
 package level
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Level is the present one.
+// Level is the present level.
 type Level struct {
-	// From is the first of the sessions that are of it.
+	// From is the first of its sessions.
 	From int
-	// Before is the middle of those before it, NaN where Why is "".
+	// Before is the middle of the earlier sessions, NaN where Why is "".
 	Before float64
-	// Why it begins there; "" where no other was seen.
+	// Why is the reason why it begins there; "" where no other level was found.
 	Why Why
-	// Moved is what each of the sessions from From on would show more by now, as the
-	// number keeps rising or falling; nil where it stands still.
+	// Moved is how much more each of the sessions from From on would show by now, as the number
+	// keeps rising or falling; nil where it is constant.
 	Moved []float64
 }
 
-// Why a level begins.
+// Why is the reason why a level begins.
 type Why string
 
 // The reasons.
@@ -37,13 +37,12 @@ const (
 	Newest Why = "newest" // the newest one or two are better than those before
 )
 
-// Most are the newest sessions that count: what is older tells nothing more of now.
+// Most is the number of newest sessions that count: older ones say nothing more about the present.
 const Most = 60
 
-// Present finds where the present level begins. centres are those of the sessions in the
-// order of time, on a scale on which their noise is even. worse is +1 where more is
-// worse and -1 where less is; where it is 0 nothing is. Changes of less than least end no
-// level.
+// Present finds where the present level begins. centres are those of the sessions in the order of
+// time, on a scale on which their noise is even. worse is +1 where higher is worse, -1 where lower
+// is, and 0 where neither is. Changes of less than least end no level.
 func Present(centres []float64, worse, least float64) Level {
 	l := Level{From: max(0, len(centres)-Most), Before: math.NaN()}
 	start := func(at int, why Why) {

@@ -11,7 +11,7 @@ import (
 // least is 5 % on the scale of logarithms.
 var least = math.Log(1.05)
 
-// even are sessions about a level, as far above it as below.
+// even returns sessions about a level, as many above it as below.
 func even(n int, level, off float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -20,7 +20,7 @@ func even(n int, level, off float64) []float64 {
 	return out
 }
 
-func TestWhereThePresentLevelBegins(t *testing.T) {
+func TestPresent(t *testing.T) {
 	old := even(15, 0, 0.01)
 	with := func(newer ...float64) []float64 { return slices.Concat(old, newer) }
 	for name, c := range map[string]struct {
@@ -78,9 +78,8 @@ func TestWhereThePresentLevelBegins(t *testing.T) {
 	}
 }
 
-// A level that falls or rises by the same all the time has no step. Each session is
-// taken as it would be now.
-func TestALevelThatMoves(t *testing.T) {
+// A level that falls or rises steadily has no step. Each session is adjusted to the present.
+func TestPresentOfMovingLevel(t *testing.T) {
 	line := func(n int, by float64) []float64 {
 		out := even(n, 0, 0.002)
 		for i := range out {
@@ -97,7 +96,7 @@ func TestALevelThatMoves(t *testing.T) {
 			t.Errorf("%s: the first session would show %.3f more by now and the last %.3f; want 17 times %.2f or a little less, and 0", name, first, last, by)
 		}
 	}
-	// Where more is better, what rises is the better, and its cautious end the lower slope.
+	// Where higher is better, a rising series gets better, and its cautious end is the lower slope.
 	for name, by := range map[string]float64{"falls": -0.01, "rises": 0.01} {
 		centres := line(18, by)
 		worse, better := Present(centres, 1, least), Present(centres, -1, least)
@@ -108,7 +107,7 @@ func TestALevelThatMoves(t *testing.T) {
 	if got := Present(line(3, -0.1), 1, least); got.Moved != nil {
 		t.Errorf("three sessions move by %v", got.Moved)
 	}
-	// What becomes worse has to be surer: five in a row are by chance once in 120 times.
+	// A worsening has to be surer: five in a row occur by chance once in 120 times.
 	if better, worse := Present(line(5, -0.01), 1, least), Present(line(5, 0.01), 1, least); len(better.Moved) != 5 || worse.Moved != nil {
 		t.Errorf("five in a row: %v for the better and %v for the worse", better.Moved, worse.Moved)
 	}
@@ -118,10 +117,9 @@ func TestALevelThatMoves(t *testing.T) {
 	}
 }
 
-// Of series in which nothing changed, one of a hundred shows a step for the worse and five
-// one for the better, and some more a newest session or two that are better: these cost
-// repetitions.
-func TestALevelThatStays(t *testing.T) {
+// Of series in which nothing changed, 1 % show a step for the worse and 5 % one for the better, and
+// some more a newest session or two that are better: these cost repetitions.
+func TestPresentOfConstantLevel(t *testing.T) {
 	const series = 2000
 	for _, n := range []int{8, 12, 18, 30, 60} {
 		random := rand.New(rand.NewPCG(1, uint64(n)))
@@ -150,10 +148,10 @@ func share(n, of int) float64 { return float64(n) / float64(of) }
 
 func median(values []float64) float64 { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
-// A gate that clears a build where it lies so far below what one that is 10 % worse than
-// the level would show that 2 of 100 do, by the sessions that it is given: how often it
-// clears one that is as good as the level, and one that is 10 % worse.
-func TestWhatOldSessionsExcuse(t *testing.T) {
+// A gate that clears a build where it lies so far below what one that is 10 % worse than the level
+// would show that only 2 of 100 do, by the sessions that it is given: how often it clears a build
+// at the level, and one that is 10 % worse.
+func TestOldSessionsExcuse(t *testing.T) {
 	after := func(k int, by float64) func(i, n int) float64 {
 		return func(i, n int) float64 {
 			if i < n-k {
@@ -168,7 +166,7 @@ func TestWhatOldSessionsExcuse(t *testing.T) {
 	const n, noise = 18, 0.03
 	for name, c := range map[string]struct {
 		level                  func(i, n int) float64
-		whole                  float64 // the least of worse builds that the whole history excuses
+		whole                  float64 // the least share of worse builds that the whole history excuses
 		mostMissed, leastClear float64
 	}{
 		"nothing changed":                  {after(0, 0), 0, 0.03, 0.6},
@@ -209,7 +207,7 @@ func TestWhatOldSessionsExcuse(t *testing.T) {
 // student are the 98 % points of Student's t for 4 to 17 degrees of freedom (from tables).
 var student = []float64{2.999, 2.757, 2.612, 2.517, 2.449, 2.398, 2.359, 2.328, 2.303, 2.282, 2.264, 2.249, 2.235, 2.224}
 
-// clears is 1 where five sessions or more clear what is measured now.
+// clears returns 1 where five sessions or more clear the present measurement.
 func clears(sessions []float64, now float64) int {
 	n := float64(len(sessions))
 	if n < 5 {

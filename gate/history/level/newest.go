@@ -7,21 +7,19 @@ import (
 )
 
 const (
-	// mostNewest are the newest sessions that may be a level of their own before a step
-	// shows.
+	// mostNewest is how many of the newest sessions may form a new level before a step shows.
 	mostNewest = leastSide - 1
-	// leastBefore is how many sessions there have to be for others to be better than.
+	// leastBefore is the least number of earlier sessions for others to be better than.
 	leastBefore = 3
-	// surelyBetter bounds the chance that sessions of the same level look better.
+	// surelyBetter limits the chance that sessions of the same level look better.
 	surelyBetter = 0.05
-	// perDeviation makes a standard deviation of a median absolute deviation.
+	// perDeviation converts a median absolute deviation to a standard deviation.
 	perDeviation = 1.4826
 )
 
-// betterAtLast is where the newest one or two begin, if they are better than those
-// before them predict by Student's t; 0 where they are not. One bad session before them
-// widens nothing: what is expected is their middle, and the spread is by their
-// deviations' middle.
+// betterAtLast returns where the newest one or two sessions begin, if they are better than those
+// before them predict by Student's t; 0 where they are not. One bad session before them widens
+// nothing: the prediction uses medians of the values and of their deviations.
 func betterAtLast(centres []float64, worse, least float64) int {
 	for k := mostNewest; k > 0; k-- {
 		at := len(centres) - k
@@ -43,8 +41,8 @@ func betterAtLast(centres []float64, worse, least float64) int {
 	return 0
 }
 
-// spreadOf is the standard deviation, by the middle of the deviations where that is not
-// nothing.
+// spreadOf returns the standard deviation, from the median of the deviations where that is not
+// zero.
 func spreadOf(values []float64) float64 {
 	middle, squares := stat.Median(values), 0.0
 	off := make([]float64, len(values))

@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// leastSide is how many sessions a step has to have on either side: two bad ones are
-	// no level.
+	// leastSide is how many sessions a step needs on either side: two bad ones are no level.
 	leastSide = 3
-	// leastOfStep is of how many sessions a step can be told at all: of seven, the most
-	// that ranks can show is nothing rare.
+	// leastOfStep is the least number of sessions in which a step can be detected: with seven, the
+	// most that ranks can show is not rare.
 	leastOfStep = 8
 )
 
-// clearly is how many standard deviations of its rank sums a step is unlikely by that one
-// of a hundred series of n shows somewhere where nothing changed, and for the better,
-// which is believed sooner, five of a hundred (TestALevelThatStays counts them).
+// clearly returns how many standard deviations of its rank sums a step has to reach so that one of
+// a hundred series of n shows one somewhere where nothing changed, and for the better, which is
+// accepted sooner, five of a hundred (TestPresentOfConstantLevel counts them).
 func clearly(n int, better bool) float64 {
 	if better {
 		return 3 - 6/float64(n)
@@ -27,9 +26,9 @@ func clearly(n int, better bool) float64 {
 	return 3.5 - 9.5/float64(n)
 }
 
-// stepIn is where the level changes, 0 where it does not by so much. A level that was left
-// and came back hides in the whole, so that the newer half is looked at too, and the newer
-// half of that. What a steady drift explains better is no step.
+// stepIn returns where the level changes, 0 where it does not by that much. A level that was left
+// and came back is hidden in the whole series, so that the newer half is searched too, and the
+// newer half of that. What a steady drift explains better is no step.
 func stepIn(centres []float64, worse, least float64) int {
 	for n := len(centres); n >= leastOfStep; n /= 2 {
 		newer := centres[len(centres)-n:]
@@ -41,8 +40,8 @@ func stepIn(centres []float64, worse, least float64) int {
 	return 0
 }
 
-// split is where the two sides are the least alike by Mann and Whitney's test (as Pettitt
-// 1979, and Ross, Tasoulis and Adams 2011, section 2), and whether they clearly are.
+// split returns where the two sides differ most by Mann and Whitney's test (as Pettitt 1979, and
+// Ross, Tasoulis and Adams 2011, section 2), and whether they clearly differ.
 func split(centres []float64, worse float64) (at int, clear bool) {
 	n := len(centres)
 	ranks, variance := ranksOf(centres)
@@ -61,7 +60,8 @@ func split(centres []float64, worse float64) (at int, clear bool) {
 	return at, best > 1
 }
 
-// ranksOf are the ranks from 1 on, of equal values their mean, and the variance of all.
+// ranksOf returns the ranks from 1 on, equal values having their mean rank, and the variance of
+// all.
 func ranksOf(values []float64) (ranks []float64, variance float64) {
 	n := len(values)
 	order := make([]int, n)
@@ -92,7 +92,7 @@ func stepped(centres []float64, at int) bool {
 	return around(centres[:at])+around(centres[at:]) <= around(level)
 }
 
-// around is how far values lie from their middle, all together.
+// around returns the sum of squares of the values about their mean.
 func around(values []float64) (sum float64) {
 	middle := stat.Median(values)
 	for _, v := range values {

@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// lent is what four phones on two networks tell of a fifth on 3g, which was measured there
-// in one session and on wifi in as many as the others. of are a phone's sessions there, each
-// with the levels that its runs show, as factors.
-func lent(t *testing.T, of [][]float64) (Evidence, Scale) {
+// borrowed returns what four phones on two networks show about a fifth on 3g, which was measured
+// there in one session and on wifi in as many as the others. of are a phone's sessions there, each
+// with the levels of its runs, as factors.
+func borrowed(t *testing.T, of [][]float64) (Evidence, Scale) {
 	t.Helper()
 	p := gatetest.Judging(t, gate.PresetDefault, "cpu.time_ms")
 	var runs []run.Run
@@ -43,29 +43,29 @@ func lent(t *testing.T, of [][]float64) (Evidence, Scale) {
 	return history.EvidenceOf(p, cell, m, v, Number{Centre: v.On(1000), N: 1}), v.Scale
 }
 
-// The runs of one session on another phone are one too: however many they are, they don't
-// show how much its sessions differ, which those of one run each do.
-func TestRunsOfOneSessionElsewhereAreOne(t *testing.T) {
+// Several runs of one session on another phone count as one: they don't show how much its sessions
+// differ, which sessions of one run each do.
+func TestRunsOfOneSessionElsewhereCountOnce(t *testing.T) {
 	waver := []float64{0.9, 1.1, 1, 0.93, 1.07}
 	var single, five [][]float64
 	for _, by := range waver {
 		single = append(single, []float64{by})
 		five = append(five, []float64{by, by * 1.001, by, by * 0.999, by})
 	}
-	one, _ := lent(t, single)
-	many, _ := lent(t, five)
+	one, _ := borrowed(t, single)
+	many, _ := borrowed(t, five)
 	width := func(e Evidence) float64 { return e.Outlook.Quantile(0.9) - e.Outlook.Quantile(0.1) }
 	if !one.Lent || !many.Lent || math.Abs(width(many)/width(one)-1) > 0.02 {
 		t.Errorf("sessions of five runs leave %g (lent %t), those of one %g (lent %t)", width(many), many.Lent, width(one), one.Lent)
 	}
-	if together, _ := lent(t, five[:1]); together.Outlook.Known() || together.Counts.Known() {
+	if together, _ := borrowed(t, five[:1]); together.Outlook.Known() || together.Counts.Known() {
 		t.Errorf("one session of each leaves %g, want nothing known", width(together))
 	}
 }
 
-// What others tell is their present level: a build that loses what all phones gained
-// must not look as it ever did.
-func TestThePresentLevelOfOthersIsLent(t *testing.T) {
+// Other contexts contribute their present level: a build that loses what all phones gained must not
+// look unchanged.
+func TestPresentLevelOfOthers(t *testing.T) {
 	var gained [][]float64
 	for i := range 18 {
 		by := 1 + 0.01*float64(i%3-1)
@@ -74,7 +74,7 @@ func TestThePresentLevelOfOthersIsLent(t *testing.T) {
 		}
 		gained = append(gained, []float64{by})
 	}
-	e, scale := lent(t, gained)
+	e, scale := borrowed(t, gained)
 	if got := scale.Back(e.Expected); !e.Lent || math.Abs(got-1000) > 15 {
 		t.Errorf("lent %t, %g is expected, want 1000", e.Lent, got)
 	}

@@ -13,56 +13,54 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Number is what one run says of a cell, on the scale on which it is judged: the centre
-// of its repetitions, the spread of one of them (0 where that is unknown), and how many
-// they are.
+// Number is one run's value of a cell, on the judged scale: the centre of its repetitions, the
+// spread of one of them (0 where unknown), and their number.
 type Number struct {
 	Centre, SD float64
 	N          int
 }
 
-// Evidence is what the history says of one number, on the judged scale.
+// Evidence is what the history shows of one number, on the judged scale.
 type Evidence struct {
-	// N counts the values that Expected and Fences are of: the sessions of the own
-	// context, or where it has none, the runs of every context.
+	// N counts the values behind Expected and Fences: the sessions of the own context, or if it has
+	// none, the runs of every context.
 	N int
-	// Own counts the sessions of the own context that can be compared, since its present
-	// level began.
+	// Own counts the comparable sessions of the own context, since its present level began.
 	Own int
 	// Since is the first run of the present level, where there was another before; ""
 	// where there was none.
 	Since string
-	// Lent reports that other contexts tell of the level of this one, and of its spread,
-	// so that fewer sessions of its own can clear a build.
+	// Lent reports that other contexts contribute to the estimates of level and spread, so that
+	// fewer own sessions can clear a build.
 	Lent bool
-	// Aside counts those of them that are left out as far worse than the others.
+	// Aside counts own sessions that are left out as far worse than the others.
 	Aside    int
 	Expected float64
 	Fences   stat.Fences
-	// Outlook is what is expected of the new run by its own context; not known where
-	// that has too few sessions.
+	// Outlook is the prediction for the new run from its own context; unknown where that has too
+	// few sessions.
 	Outlook screening.Outlook
-	// Counts is the same of a metric that counts rare events.
+	// Counts is the same for a metric that counts rare events.
 	Counts screening.Counts
-	// Sessions are those that Outlook rests on, in the order of time, and Within how the
-	// repetitions of these and of the new run differ.
+	// Sessions are those behind Outlook, in the order of time, and Within is how their repetitions
+	// and those of the new run differ.
 	Sessions []Session
 	Within   screening.Within
 	prior    screening.Prior
-	// Foretold is what other contexts let expect where the own one was never measured; nil
-	// where it was, or they let expect nothing.
-	Foretold *contexts.Predicted
+	// Predicted is the prediction from other contexts where the own one was never measured; nil
+	// where it was, or where they predict nothing.
+	Predicted *contexts.Predicted
 }
 
-// Session is what one accepted session says of a number, on the judged scale.
+// Session is one accepted session's value of a number, on the judged scale.
 type Session struct {
 	Name string // "" where its runs name none
 	Number
 }
 
-// Less is the evidence with what all scenarios of a session share taken off each session
-// that common names, and the others left out; false where that leaves fewer than at least
-// so many sessions. x is the new run's number, less what its own session shares.
+// Less returns the evidence with what all scenarios of a session share subtracted from each session
+// that common names, and without the other sessions; false where fewer than least sessions are
+// left. x is the new run's number, less what its own session shares.
 func (e Evidence) Less(common map[string]float64, x Number, least int) (Evidence, bool) {
 	var kept []Session
 	for _, s := range e.Sessions {
@@ -83,20 +81,20 @@ func (e Evidence) Less(common map[string]float64, x Number, least int) (Evidence
 	return e, true
 }
 
-// enoughOfOwn is from how many sessions of its own on a context's spread is a matter
-// of these alone: a noisy phone beside it must not blind the gate.
+// enoughOfOwn is the number of own sessions from which on a context's spread is estimated from
+// these alone: a noisy phone among the others must not blind the gate.
 const enoughOfOwn = 5
 
-// leastLent are the degrees of freedom from which on the sessions of an earlier level tell how
-// those of the present one vary.
+// leastLent is the number of degrees of freedom from which on the sessions of an earlier level show
+// how those of the present one vary.
 const leastLent = 3
 
-// EvidenceOf is what the history says of a cell whose value is x in the new run.
+// EvidenceOf returns what the history shows of a cell whose value is x in the new run.
 func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Values, x Number) Evidence {
 	at := policy.ForCell(c)
 	sessions := v.sessions(policy, c, m)
 	if len(sessions) == 0 {
-		e := v.foretold(policy, c, m, at)
+		e := v.predictedEvidence(policy, c, m, at)
 		if !m.Mean {
 			e.Within.Add(x.SD, x.N)
 		}
@@ -118,8 +116,8 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	if e.Own < enoughOfOwn {
 		others := v.elsewhereBySession(policy, c, m)
 		prior.Spread, prior.DF = spreadOf(others, prior.Floor)
-		prior.Told = v.told(others, centres, m, at.MinChange, prior.Floor)
-		e.Lent = prior.DF > 0 && prior.Told.SD > 0
+		prior.Level = v.levelFromOthers(others, centres, m, at.MinChange, prior.Floor)
+		e.Lent = prior.DF > 0 && prior.Level.SD > 0
 		if df := float64(len(before) - 1); since != "" && df >= leastLent && df > prior.DF {
 			// the level is another, and sessions vary as they did
 			prior.Spread, prior.DF, e.Lent = max(stat.SD(centresOf(before)), prior.Floor), df, true
@@ -135,7 +133,7 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	return e
 }
 
-// show fills in what a reader sees of the sessions, whose centres it returns.
+// show sets the numbers that a reader sees from the sessions, and returns their centres.
 func (e *Evidence) show(sessions []session, factor float64) []float64 {
 	centres := centresOf(sessions)
 	e.N, e.Expected = len(centres), stat.Median(centres)
@@ -143,7 +141,7 @@ func (e *Evidence) show(sessions []session, factor float64) []float64 {
 	return centres
 }
 
-// outlookOf is what the sessions let expect of one like the new run, and how repetitions of
+// outlookOf returns the prediction of the sessions for one like the new run, and how repetitions of
 // one session differ.
 func outlookOf(sessions []Session, x Number, prior screening.Prior) (screening.Outlook, screening.Within) {
 	var within screening.Within
@@ -153,7 +151,7 @@ func outlookOf(sessions []Session, x Number, prior screening.Prior) (screening.O
 		past[i] = screening.Session{Centre: s.Centre, N: s.N}
 		within.Add(s.SD, s.N)
 	}
-	return screening.Of(past, x.N, within, prior), within
+	return screening.NewOutlook(past, x.N, within, prior), within
 }
 
 func centresOf(sessions []session) []float64 {
@@ -164,7 +162,7 @@ func centresOf(sessions []session) []float64 {
 	return out
 }
 
-// elsewhere is what every other context shows, for a reader.
+// elsewhere returns what all other contexts show, for a reader.
 func (v Values) elsewhere(factor float64) Evidence {
 	e := Evidence{N: len(v.Numbers)}
 	if e.N == 0 {
@@ -176,8 +174,7 @@ func (v Values) elsewhere(factor float64) Evidence {
 	return e
 }
 
-// spreadOf is the spread of one session that other contexts show by theirs, and how many
-// degrees of freedom it is worth.
+// spreadOf returns the spread of one session in other contexts, and its degrees of freedom.
 func spreadOf(others [][]session, floor float64) (sd, df float64) {
 	var variances, dfs []float64
 	for _, sessions := range others {
@@ -190,9 +187,9 @@ func spreadOf(others [][]session, floor float64) (sd, df float64) {
 	return stat.PriorVariance(variances, dfs)
 }
 
-// told is what the present levels of other contexts tell of that of this one, whose
-// sessions have these centres.
-func (v Values) told(others [][]session, centres []float64, m metric.Metric, minChange, floor float64) screening.Told {
+// levelFromOthers estimates the level from the present levels of other contexts. centres are those
+// of the own sessions.
+func (v Values) levelFromOthers(others [][]session, centres []float64, m metric.Metric, minChange, floor float64) screening.LevelPrior {
 	groups := make([][]float64, len(others))
 	for g, sessions := range others {
 		if len(sessions) > 0 {
@@ -201,16 +198,15 @@ func (v Values) told(others [][]session, centres []float64, m metric.Metric, min
 		}
 	}
 	groups[v.past.Own] = centres
-	told, known := v.past.contexts().Tell(v.past.Own, groups)
+	estimate, known := v.past.contexts().Estimate(v.past.Own, groups)
 	if !known {
-		return screening.Told{}
+		return screening.LevelPrior{}
 	}
-	return screening.Told{Centre: told.Centre, SD: math.Hypot(told.SD, floor)}
+	return screening.LevelPrior{Centre: estimate.Centre, SD: math.Hypot(estimate.SD, floor)}
 }
 
-// present are the sessions since the present level of the number began, moved to where
-// a level that keeps moving has them by now, and the first run of these, "" where there
-// was no level before.
+// present returns the sessions since the present level of the number began, shifted along the drift
+// of a level that keeps moving, and the first run of these, "" where there was no level before.
 func (v Values) present(sessions []session, m metric.Metric, minChange float64) (now []session, since string) {
 	centres := centresOf(sessions)
 	worse := 1.0
@@ -233,15 +229,15 @@ func countsOf(sessions []session) screening.Counts {
 	for i, s := range sessions {
 		counts[i] = screening.Count{Events: s.Centre * float64(s.N), Repetitions: float64(s.N)}
 	}
-	return screening.CountsOf(counts)
+	return screening.NewCounts(counts)
 }
 
-// leastUnit is what one per cent of nothing is, of a metric that states no resolution.
+// leastUnit is one per cent of zero, for a metric that states no resolution.
 const leastUnit = 1e-9
 
-// Unit is what one per cent of the level is on the judged scale: of a ratio a point, and
-// where there are no shares, a fifth of what the metric resolves, of which the least
-// change that matters is five.
+// Unit returns one per cent of the level on the judged scale: for a ratio one point. Where there
+// are no shares, it is a fifth of the metric's resolution, five of which are the least change that
+// matters.
 func Unit(m metric.Metric, s Scale, level float64) float64 {
 	switch {
 	case s.Multiplies():
@@ -257,9 +253,8 @@ func Unit(m metric.Metric, s Scale, level float64) float64 {
 	return leastUnit
 }
 
-// PriorOf is what is believed of a number before any session is seen: sessions differ by
-// two per cent and repetitions by five, and by no less than what the metric resolves and
-// is known to waver by.
+// PriorOf returns the prior of a number: sessions differ by two per cent and repetitions by five,
+// and by no less than the metric's resolution and known variation.
 func PriorOf(m metric.Metric, s Scale, level float64) screening.Prior {
 	unit := Unit(m, s, level)
 	quantum := m.Resolution / math.Sqrt(12) // the standard deviation of rounding
@@ -275,9 +270,9 @@ func PriorOf(m metric.Metric, s Scale, level float64) screening.Prior {
 	return screening.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: max(math.Hypot(quantum, waver), unit/1000)}
 }
 
-// Effect is a worsening by a share on the judged scale, from a level of the metric: how
-// far the centre moves, and no less than what the metric resolves. It is above 0 where
-// the worsening is a higher value.
+// Effect returns how far a worsening by a share moves the centre on the judged scale, from a level
+// of the metric, at least by the metric's resolution. It is above 0 where the worsening is a higher
+// value.
 func Effect(m metric.Metric, s Scale, level, share float64) float64 {
 	by := share
 	switch {
@@ -302,14 +297,14 @@ func Effect(m metric.Metric, s Scale, level, share float64) float64 {
 	return by
 }
 
-// withoutBad leaves out the sessions that are far worse than most: builds that should
-// not have been accepted, or a phone that was busy with something else. They are no
-// measure of how good a worse build may look. What is far better stays: it is.
+// withoutBad leaves out the sessions that are far worse than most: builds that should not have been
+// accepted, or a phone that was busy with something else. They don't show how good a worse build
+// may look. Sessions that are far better stay, as they do.
 func withoutBad(all []session, m metric.Metric, s Scale) (kept []session, aside int) {
 	const (
-		fewest  = 4  // of which most can be told
-		spreads = 6  // robust standard deviations that are far
-		shares  = 25 // per cent that are
+		fewest  = 4  // sessions needed
+		spreads = 6  // robust standard deviations that count as far
+		shares  = 25 // per cent that count as far
 	)
 	if len(all) < fewest {
 		return all, 0
@@ -319,7 +314,7 @@ func withoutBad(all []session, m metric.Metric, s Scale) (kept []session, aside 
 	for i, x := range distances {
 		distances[i] = math.Abs(x - middle)
 	}
-	const toSD = 1.4826 // of a normal distribution's median absolute deviation
+	const toSD = 1.4826 // for a normal distribution's median absolute deviation
 	far := max(spreads*toSD*stat.Median(distances), shares*Unit(m, s, s.Back(middle)))
 	kept = slices.DeleteFunc(slices.Clone(all), func(o session) bool {
 		worse := o.Centre - middle
@@ -331,8 +326,8 @@ func withoutBad(all []session, m metric.Metric, s Scale) (kept []session, aside 
 	return kept, len(all) - len(kept)
 }
 
-// Newest is the evidence of a number that is read and not measured: the one that was
-// accepted last, of the own context where it has any.
+// Newest returns the evidence of an exact number: the one that was accepted last, of the own
+// context if there is one.
 func (v Values) Newest() Evidence {
 	at := -1
 	for i := range v.Numbers {
@@ -347,7 +342,7 @@ func (v Values) Newest() Evidence {
 	return Evidence{N: 1, Own: 1, Expected: x, Fences: stat.Fences{Q1: x, Q3: x, Lower: x, Upper: x}}
 }
 
-// newer reports whether the i-th value is to be preferred to the k-th.
+// newer reports whether the i-th value is preferred to the k-th.
 func (v Values) newer(i, k int) bool {
 	ownI, ownK := v.groups[i] == v.past.Own, v.groups[k] == v.past.Own
 	if ownI != ownK {

@@ -1,10 +1,10 @@
-// Package past finds what the history of a number says of its next value: the values
-// that can be compared with it, session by session, their present level, and what is to
-// be expected of the next session.
+// Package past finds what the history of a number shows about its next value: the values that can
+// be compared with it, session by session, their present level, and the prediction for the next
+// session.
 //
-// It takes a stand: like is compared with like. Other contexts tell of the run's own only
-// where that has few sessions, and no more than they have shown; where it has none they
-// let expect a level, with the width of what nobody has measured. It makes no verdict.
+// Only comparable values are compared. Other contexts contribute where the run's own has few
+// sessions, and no more than they have shown. Where it has none they predict a level, with the
+// uncertainty of an unmeasured context. The package makes no verdict.
 package past
 
 import (
@@ -21,28 +21,28 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Runs is the history as one new run sees it.
+// Runs is the history from the point of view of one new run.
 type Runs struct {
 	Now      map[string]string         // the new run's context
 	Ranked   []devctx.Ranked           // most similar first
 	Refs     []*run.Summary            // in the order of ranked
 	Groups   []int                     // context of each ref
-	contexts func() *contexts.Contexts // of the groups, made when they are asked for
-	withNow  func() *contexts.Contexts // and the new run's own behind them
-	Own      int                       // the group that has the new run's own context, or -1
+	contexts func() *contexts.Contexts // of the groups, made on first use
+	withNow  func() *contexts.Contexts // with the new run's own added
+	Own      int                       // the group of the new run's own context, or -1
 	count    int                       // of groups
 
 	sessionOf  []int // of each ref the number of its session among those of its group
 	sessionsIn []int // of each group how many sessions it has
 
 	weights []float64              // of ranked
-	Sampled int                    // how many values of a cell are kept for a picture
-	table   map[run.Cell][]float64 // the numbers of each cell to judge: see Tabulate
+	Sampled int                    // how many values of a cell are kept for a figure
+	table   map[run.Cell][]float64 // the numbers of each judged cell: see Tabulate
 	alike   map[way][]bool         // which runs' values are comparable: see comparable
 }
 
-// RunsOf is the history as a run of the context now sees it, by the properties in use;
-// nil means all but those set aside.
+// RunsOf returns the history for a run of the context now, by the properties in use; nil means all
+// but those set aside.
 func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	theirs := contextsOf(now, refs, use)
 	p := Runs{Now: now, Ranked: devctx.Rank(now, theirs, use), alike: map[way][]bool{}}
@@ -58,8 +58,8 @@ func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	return p
 }
 
-// contextsOf are those of the references. What was not asked of the present device when
-// they were made is supposed, unless somebody says which properties count.
+// contextsOf returns the contexts of the references. Properties of the present device that were not
+// yet recorded then are assumed to be the same, unless the properties are configured.
 func contextsOf(now map[string]string, refs []run.Summary, use []string) []devctx.Properties {
 	theirs := make([]devctx.Properties, len(refs))
 	for i, r := range refs {
@@ -82,17 +82,17 @@ func contextsOf(now map[string]string, refs []run.Summary, use []string) []devct
 	return theirs
 }
 
-// Seen is what a verdict tells of the history of a run.
+// Seen is what a verdict reports of the history of a run.
 type Seen struct {
 	Total int
 	Own   bool // whether some are of the run's own context
-	// OwnRuns are those of the own context, and OwnSessions the sessions that they are of.
+	// OwnRuns counts the runs of the own context, and OwnSessions their sessions.
 	OwnRuns, OwnSessions int
-	List                 []gate.Reference      // at most MaxListed, the most similar first
+	List                 []gate.Reference      // at most MaxListed, most similar first
 	Ways                 map[run.Cell][]string // of cells without a comparable value: see Runs.Ways
 }
 
-// Seen is what a verdict tells of it.
+// Seen returns what a verdict reports of the history.
 func (p Runs) Seen() Seen {
 	s := Seen{Total: len(p.Refs), Own: p.Own >= 0, List: []gate.Reference{}, Ways: map[run.Cell][]string{}}
 	for i, r := range p.Ranked[:min(len(p.Ranked), gate.MaxListed)] {
@@ -114,7 +114,7 @@ func (p Runs) Seen() Seen {
 // Tabulate gathers the numbers of the cells that are to be judged, once for all.
 func (p *Runs) Tabulate(cells []run.Cell) { p.table = run.Table(cells, p.Cells(), len(p.Refs)) }
 
-// Cells are those of each run of the history.
+// Cells returns the cells of each run of the history.
 func (p Runs) Cells() iter.Seq[run.Cells] {
 	return func(yield func(run.Cells) bool) {
 		for _, r := range p.Refs {
@@ -125,16 +125,16 @@ func (p Runs) Cells() iter.Seq[run.Cells] {
 	}
 }
 
-// Kinds counts the accepted runs that have one of the cells, which came about within
-// one property: as the metric's did in the new run, or in other ways, which are named.
-// Where runs of the new run's own context have them, those alone count (own).
+// Kinds counts the accepted runs that have one of the cells: those measured in the same way as the
+// metric in the new run, and those measured in other ways, which are named. If runs of the new
+// run's own context have them, only those count (own).
 func (p Runs) Kinds(cells []run.Cell, m metric.Metric) (same, other int, ways []string, own bool) {
 	seen := map[string]bool{}
 	for i, r := range p.Refs {
 		if !p.has(i, cells) {
 			continue
 		}
-		if p.Groups[i] == p.Own && !own { // what others have counts no more
+		if p.Groups[i] == p.Own && !own { // runs of other contexts count no more
 			own, same, other, seen = true, 0, 0, map[string]bool{}
 		}
 		switch {
@@ -154,7 +154,7 @@ func (p Runs) has(ref int, cells []run.Cell) bool {
 	return slices.ContainsFunc(cells, func(c run.Cell) bool { return p.table[c] != nil && !math.IsNaN(p.table[c][ref]) })
 }
 
-// Ways are those in which the history's values of a cell came about, each once.
+// Ways returns the ways in which the history's values of a cell were measured, each once.
 func (p Runs) Ways(cell run.Cell, m metric.Metric) []string {
 	seen := map[string]bool{}
 	for _, r := range p.Refs {

@@ -19,7 +19,7 @@ import (
 const frames = "frames.count"
 
 // Joules are on the log scale, of their own source alone, and shown as they were.
-func TestValuesAreOfOneWayAndScale(t *testing.T) {
+func TestValuesOfOneWayAndScale(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	cell := run.Cell{Metric: "energy.total_j"}
 	m, _ := metric.Default().Lookup(cell.Metric)
@@ -52,9 +52,9 @@ func TestValuesAreOfOneWayAndScale(t *testing.T) {
 	}
 }
 
-// Runs of an emulator from before it was asked what draws there are its own, unless
-// somebody says which properties count.
-func TestRunsFromBeforeAnEmulatorWasAskedAreItsOwn(t *testing.T) {
+// Runs of an emulator from before its renderer was recorded belong to its own context, unless the
+// properties are configured.
+func TestRunsWithoutRendererAreOfOwnContext(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	before := map[string]string{"model": "sdk"}
 	now := map[string]string{"model": "sdk", devctx.Virtual: "emulator", devctx.GPU: "swiftshader"}
@@ -65,7 +65,7 @@ func TestRunsFromBeforeAnEmulatorWasAskedAreItsOwn(t *testing.T) {
 	if RunsOf(now, old, []string{"model", devctx.GPU}).Seen().Own {
 		t.Error("what somebody says that counts is supposed")
 	}
-	// The oldest run that tells it counts, in whatever order they come.
+	// The oldest run that has the property counts, in whatever order they come.
 	host := maps.Clone(now)
 	host[devctx.GPU] = "host"
 	at := func(context map[string]string, day int) run.Run {
@@ -91,8 +91,8 @@ func TestRunsFromBeforeAnEmulatorWasAskedAreItsOwn(t *testing.T) {
 	}
 }
 
-// A verdict tells of the most similar runs first, and of no more than it may list.
-func TestWhatIsToldOfTheHistory(t *testing.T) {
+// A verdict lists the most similar runs first, and no more than it may list.
+func TestSeenOfHistory(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	var runs []run.Run
 	for i := range gate.MaxListed + 10 {
@@ -108,9 +108,9 @@ func TestWhatIsToldOfTheHistory(t *testing.T) {
 	}
 }
 
-// Runs of one session are told as one, and each run that names none as one of its own; those
-// of other contexts are not its own.
-func TestHowManySessionsAreItsOwn(t *testing.T) {
+// Runs of one session count as one, and each run that names none as a session of its own; those of
+// other contexts are not counted.
+func TestOwnSessions(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	runs := gatetest.On("a", frames, 600, 610, 605, 590, 600, 620)
 	for i, session := range []string{"monday", "monday", "tuesday", "monday", "", ""} {
@@ -124,9 +124,9 @@ func TestHowManySessionsAreItsOwn(t *testing.T) {
 	}
 }
 
-// Of a number that not every run has, and that came about in two ways, those count that have it
-// as the new run does; of one that comes about in one way all that have it.
-func TestOnlyRunsThatHaveANumberCount(t *testing.T) {
+// Where not every run has a number, and it was measured in two ways, the runs count that have it as
+// the new run does; where it is measured in one way, all that have it.
+func TestOnlyRunsWithTheNumberCount(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	joules := append(gatetest.HungryRuns(3, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)...)
 	busy := append(gatetest.On("a", "cpu.time_ms", 100, 110), gatetest.On("a", frames, 600)...)
@@ -150,7 +150,7 @@ func TestOnlyRunsThatHaveANumberCount(t *testing.T) {
 }
 
 // Values by context: a phone that was never measured has none of its own.
-func TestValuesAreDividedByContext(t *testing.T) {
+func TestValuesSplitByContext(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	runs := append(gatetest.On("a", frames, 600, 610), gatetest.On("b", frames, 500)...)
 	m, _ := metric.Default().Lookup(frames)
@@ -164,11 +164,11 @@ func TestValuesAreDividedByContext(t *testing.T) {
 	}
 }
 
-// Four repetitions of 100 frames without a bad one vary as if half a frame of each were bad:
-// a share of 0.005 has √(0.005·0.995/100) = 0.00705, which its odds (half a per cent added to
-// either share) multiply by 1/1.005 + 1/0.005. Where nobody knows how many frames they were, they
-// don't vary.
-func TestSharesVaryAsFramesThatAreDrawn(t *testing.T) {
+// Four repetitions of 100 frames without a bad one vary as if half a frame of each were bad: a
+// share of 0.005 has √(0.005·0.995/100) = 0.00705, which its odds (half a percentage point added to
+// either share) multiply by 1/1.005 + 1/0.005. Where the number of frames is unknown, they don't
+// vary.
+func TestSharesVaryAsDrawnFrames(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	cell := run.Cell{Metric: "frames.smooth_ratio"}
 	m, _ := metric.Default().Lookup(cell.Metric)
@@ -186,8 +186,8 @@ func TestSharesVaryAsFramesThatAreDrawn(t *testing.T) {
 	}
 }
 
-// The values of a cell may be asked for more than once.
-func TestAskingChangesNoValue(t *testing.T) {
+// The values of a cell may be requested more than once.
+func TestValuesOfTwice(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	cell := run.Cell{Metric: "frames.duration_ms"}
 	history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, gatetest.On("a", cell.Metric, 8, 9, 10)...), nil)
@@ -200,9 +200,9 @@ func TestAskingChangesNoValue(t *testing.T) {
 	}
 }
 
-// Runs that have the number in another way are counted beside those that have it as the
-// new run does, those of the new run's own context alone where it has some.
-func TestKindsAreCountedInTheOwnContext(t *testing.T) {
+// Runs that measured the number in another way are counted separately, and only those of the new
+// run's own context where it has some.
+func TestKindsInOwnContext(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	ratio, _ := metric.Default().Lookup("frames.smooth_ratio")
 	cells := []run.Cell{{Metric: "frames.smooth_ratio"}, {Metric: "frames.duration_ms"}, {Metric: "frames.janky"}}
@@ -237,8 +237,8 @@ func TestKindsAreCountedInTheOwnContext(t *testing.T) {
 	}
 }
 
-// of is what the past says of a metric of a run of phone a. Each list of values is of runs
-// of one phone.
+// of returns the evidence for a metric of a run of phone a. Each list of values is of runs of one
+// phone.
 func of(t *testing.T, metricName string, x float64, values map[string][]float64) Evidence {
 	t.Helper()
 	p := gatetest.Policy(t, gate.PresetDefault)
@@ -254,9 +254,9 @@ func of(t *testing.T, metricName string, x float64, values map[string][]float64)
 	return history.EvidenceOf(p, cell, m, v, Number{Centre: v.On(x), N: 1})
 }
 
-// What a number is judged by: the sessions of its own context and nothing else, but for how
-// much sessions differ where there are few.
-func TestWhatAJudgementRestsOn(t *testing.T) {
+// A number is judged by the sessions of its own context only, except for how much sessions differ
+// where there are few.
+func TestEvidenceOf(t *testing.T) {
 	five := []float64{600, 610, 590, 605, 595}
 	for name, c := range map[string]struct {
 		values   map[string][]float64
@@ -287,9 +287,9 @@ func TestWhatAJudgementRestsOn(t *testing.T) {
 	}
 }
 
-// From five sessions of its own on the spread of others is no matter; below, it is theirs
-// as far as they agree.
-func TestTheSpreadOfOthers(t *testing.T) {
+// From five own sessions on, the spread of others is not used; below, it is used as far as they
+// agree.
+func TestSpreadOfOthers(t *testing.T) {
 	calm := []float64{600, 606, 594, 603, 597}
 	wild := map[string][]float64{"b": {600, 900, 300, 750, 450}, "c": {600, 900, 300, 750, 450}, "d": {600, 900, 300, 750, 450}}
 	with := func(own []float64) float64 {
@@ -312,9 +312,9 @@ func TestTheSpreadOfOthers(t *testing.T) {
 	}
 }
 
-// A phone is told its level by those that differ from it in the network alone, where the
+// A phone's level is estimated from those that differ from it in the network only, where the
 // network made no difference on three others.
-func TestALevelIsLent(t *testing.T) {
+func TestLevelOfOthers(t *testing.T) {
 	p := gatetest.Judging(t, gate.PresetDefault, "cpu.time_ms")
 	var runs []run.Run
 	add := func(model, network string, level float64, n int) {
@@ -345,7 +345,7 @@ func TestALevelIsLent(t *testing.T) {
 }
 
 // Runs of one session count once, with all of their repetitions, in the order of time.
-func TestRunsOfOneSessionAreOne(t *testing.T) {
+func TestRunsOfOneSessionCountOnce(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	at := func(r run.Run, hour int) run.Run {
 		r.Started = time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)
@@ -373,8 +373,8 @@ func TestRunsOfOneSessionAreOne(t *testing.T) {
 	if want := early.SD * math.Sqrt(3.0/4); math.Abs(got[0].SD-want) > 1e-6 {
 		t.Errorf("a repetition of the session wavers by %g, want %g: that of three degrees of freedom and of one without any spread", got[0].SD, want)
 	}
-	// A policy that takes means has the mean of the repetitions, and a run that doesn't tell of
-	// them is one.
+	// A policy with means uses the mean of the repetitions, and a run that doesn't list them counts
+	// as one.
 	p.Centre = run.Mean
 	s := gatetest.Summaries(p, runs[2])[0]
 	if n := (Scale{m, metric.Log}).NumberOf(s, p, cell, m, 7.5); n.Centre != math.Log(7.5) || n.N != 4 {
@@ -389,9 +389,9 @@ func TestRunsOfOneSessionAreOne(t *testing.T) {
 	}
 }
 
-// A worsening by 10 % on each scale: of the logarithm, of the odds, of the value, in points of a ratio,
-// in what a metric resolves that may be below zero; and never less than it resolves.
-func TestAWorseningOnItsScale(t *testing.T) {
+// A worsening by 10 % on each scale: of the logarithm, of the odds, of the value, in points of a
+// ratio, in the resolution of a metric that may be below zero; and never less than the resolution.
+func TestEffectOnEachScale(t *testing.T) {
 	of := func(better metric.Direction, set func(*metric.Metric)) metric.Metric {
 		m := metric.Metric{Direction: better, Resolution: 0.5}
 		if set != nil {
@@ -419,7 +419,8 @@ func TestAWorseningOnItsScale(t *testing.T) {
 		"counts below nothing":  {of(lower, nil), metric.Linear, -100, 10, 1, 2, 0.5 / math.Sqrt(12)},
 		"a ratio":               {of(higher, ratio), metric.Linear, 0.95, -0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
 		"janky frames, a ratio": {of(lower, ratio), metric.Linear, 0.02, 0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
-		// near 95 %, half a per cent added to either share: odds move by 1/p + 1/(1-p) of them
+		// near 95 %, half a percentage point added to either share: odds move by 1/p + 1/(1-p) of
+		// them
 		"a share of frames":        {of(higher, share), metric.Odds, math.Log(0.955 / 0.055), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, 0.001 / math.Sqrt(12) * (1/0.955 + 1/0.055)},
 		"a share that wavers":      {of(higher, restless), metric.Odds, math.Log(0.955 / 0.055), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, math.Hypot(0.001/math.Sqrt(12)*(1/0.955+1/0.055), math.Log(1.02)*span)},
 		"a tail":                   {of(lower, func(m *metric.Metric) { m.Span = 2 }), metric.Log, math.Log(100), math.Log(1.21), math.Log(1.0201), 2 * math.Log(1.0201), 0.5 / math.Sqrt(12) / 100},
@@ -440,9 +441,9 @@ func TestAWorseningOnItsScale(t *testing.T) {
 	}
 }
 
-// Noise of what a metric hardly resolves adds, and does not multiply: ten milliseconds of
-// wakelocks one day and forty the next.
-func TestTheScaleOfWhatIsHardlyResolved(t *testing.T) {
+// Noise near a metric's resolution is additive, not multiplicative: ten milliseconds of wakelocks
+// one day and forty the next.
+func TestScaleNearResolution(t *testing.T) {
 	m, _ := metric.Default().Lookup("wakelock.time_ms")
 	for want, values := range map[metric.Scale][]float64{metric.Log: {9000, 12_000, 8000}, metric.Linear: {10, 40, 9999}} {
 		cell := run.Cell{Metric: m.Name}
@@ -457,9 +458,8 @@ func TestTheScaleOfWhatIsHardlyResolved(t *testing.T) {
 	}
 }
 
-// Of what is read and not measured the last that was accepted counts, of the own context
-// where it has any.
-func TestTheNewestIsWhatABuildIsComparedWith(t *testing.T) {
+// For an exact number the last accepted value counts, of the own context if there is one.
+func TestNewest(t *testing.T) {
 	p := gatetest.Judging(t, gate.PresetDefault, "apk.size_bytes")
 	cell := run.Cell{Metric: "apk.size_bytes"}
 	m, _ := metric.Default().Lookup(cell.Metric)
@@ -486,8 +486,8 @@ func TestTheNewestIsWhatABuildIsComparedWith(t *testing.T) {
 	}
 }
 
-// What was accepted before an improvement is no reference any more.
-func TestAnImprovementIsALevelOfItsOwn(t *testing.T) {
+// Runs from before an improvement are no longer a reference.
+func TestImprovementIsANewLevel(t *testing.T) {
 	e := of(t, "cpu.time_ms", 80, map[string][]float64{"a": {100, 101, 99, 100, 102, 98, 80, 81, 79, 80}})
 	if e.Own < 4 || e.Own > 5 || e.Since != fmt.Sprint("a", 10-e.Own) || math.Exp(e.Expected) > 85 {
 		t.Errorf("%d sessions since %q, %g is expected; want 4 or 5, and about 80", e.Own, e.Since, math.Exp(e.Expected))
@@ -497,7 +497,7 @@ func TestAnImprovementIsALevelOfItsOwn(t *testing.T) {
 	}
 }
 
-// Rare events have an outlook of their own, by the repetitions behind them.
+// Rare events are predicted from their number of repetitions.
 func TestRareEventsAreCounted(t *testing.T) {
 	e := of(t, "anr.count", 0, map[string][]float64{"a": {0, 0, 1, 0, 0}})
 	if !e.Counts.Known() || e.Outlook.Known() || math.Abs(e.Expected-0.2) > 1e-9 || e.Own != 5 {
@@ -505,10 +505,9 @@ func TestRareEventsAreCounted(t *testing.T) {
 	}
 }
 
-// A level that is new is told how its sessions vary by those of the one before, where these
-// are four or more; then a build at the new level is as good as expected, and one at the old
-// level is not.
-func TestAnEarlierLevelLendsItsSpread(t *testing.T) {
+// A new level takes its spread from the sessions of the one before, where these are four or more;
+// then a build at the new level is as good as expected, and one at the old level is not.
+func TestSpreadOfEarlierLevel(t *testing.T) {
 	before := []float64{100, 101, 99, 100, 102, 98, 100, 101}
 	at := func(values ...float64) Evidence {
 		return of(t, "cpu.time_ms", 80, map[string][]float64{"a": values})
@@ -520,7 +519,7 @@ func TestAnEarlierLevelLendsItsSpread(t *testing.T) {
 	if math.Abs(math.Exp(lent.Expected)-80) > 1 {
 		t.Errorf("%g is expected, want 80", math.Exp(lent.Expected))
 	}
-	// One session of the new level, and one more like it, differ by √2 of what they vary by.
+	// One session of the new level, and one more like it, differ by √2 of their standard deviation.
 	sd := stat.SD([]float64{math.Log(1), math.Log(1.01), math.Log(0.99), 0, math.Log(1.02), math.Log(0.98), 0, math.Log(1.01)})
 	if got := (lent.Outlook.Quantile(0.84) - lent.Outlook.Quantile(0.16)) / 2; got < sd || got > 2.5*sd {
 		t.Errorf("the next session is %g off, of sessions that vary by %g", got, sd)
@@ -528,7 +527,7 @@ func TestAnEarlierLevelLendsItsSpread(t *testing.T) {
 	if missed := lent.Outlook.Above(math.Log(100)); missed > 0.001 {
 		t.Errorf("what was before the improvement is expected with a chance of %g", missed)
 	}
-	// Wider sessions before lend more.
+	// A wider spread before gives a wider prediction.
 	if wide := at(100, 110, 91, 100, 112, 89, 103, 97, 60); !wide.Lent || wide.Outlook.Quantile(0.9)-wide.Outlook.Quantile(0.1) < 3*(lent.Outlook.Quantile(0.9)-lent.Outlook.Quantile(0.1)) {
 		t.Errorf("lent %t by sessions that vary by a tenth", wide.Lent)
 	}
@@ -547,8 +546,8 @@ func TestAnEarlierLevelLendsItsSpread(t *testing.T) {
 	}
 }
 
-// What all scenarios share is taken off the sessions that have names, and no others count.
-func TestEvidenceLessWhatIsShared(t *testing.T) {
+// The shared part is subtracted from the sessions that have names, and no others count.
+func TestEvidenceLess(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	var runs []run.Run
 	shared := map[string]float64{}
@@ -593,8 +592,8 @@ func TestEvidenceLessWhatIsShared(t *testing.T) {
 	}
 }
 
-// Sessions are in the order of time however they come; those of one time stay as they came.
-func TestSessionsAreInTheOrderOfTime(t *testing.T) {
+// Sessions are in the order of time however they come; those of one time keep their order.
+func TestSessionsInOrderOfTime(t *testing.T) {
 	for _, c := range []struct {
 		days []int // of the sessions as they come
 		want []int // their places in the order of time

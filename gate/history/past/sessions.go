@@ -9,15 +9,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// session is what the runs of one session say of a number together, on the judged scale:
-// they share its heat and its hour, and are no independent evidence.
+// session is what the runs of one session show of a number together, on the judged scale: they
+// share its conditions, and are no independent evidence.
 type session struct {
 	Number
 	first *run.Summary // of its runs, by time
 }
 
-// numbered gives each run the number of its session among those of its context, and counts
-// them by context. Runs that name no session are one each.
+// numbered returns for each run the number of its session among those of its context, and the
+// number of sessions of each context. A run that names no session is a session of its own.
 func numbered(refs []*run.Summary, groups []int, contexts int) (numbers, counts []int) {
 	type named struct {
 		group int
@@ -40,10 +40,10 @@ func numbered(refs []*run.Summary, groups []int, contexts int) (numbers, counts 
 	return numbers, counts
 }
 
-// joining are sessions of one context that are put together of their runs.
+// joining collects the sessions of one context from their runs.
 type joining struct {
 	sessions []session
-	places   []int // by the number of a session its place among them, from 1 on; 0: not there yet
+	places   []int // by the number of a session its place among them, from 1 on; 0: none yet
 }
 
 func newJoining(sessions int) joining {
@@ -60,9 +60,9 @@ func (j *joining) add(number int, one session) {
 	j.places[number] = len(j.sessions)
 }
 
-// inTime are the sessions in the order of time.
+// inTime returns the sessions in the order of time.
 func (j *joining) inTime() []session {
-	if newestFirst(j.sessions) { // as stores give them
+	if newestFirst(j.sessions) { // as stores return them
 		slices.Reverse(j.sessions)
 		return j.sessions
 	}
@@ -80,7 +80,7 @@ func newestFirst(sessions []session) bool {
 	return true
 }
 
-// sessions are those of the own context, in the order of time.
+// sessions returns the sessions of the own context, in the order of time.
 func (v Values) sessions(p gate.Policy, c run.Cell, m metric.Metric) []session {
 	if v.past.Own < 0 {
 		return nil
@@ -95,8 +95,8 @@ func (v Values) sessions(p gate.Policy, c run.Cell, m metric.Metric) []session {
 	return own.inTime()
 }
 
-// elsewhereBySession are the sessions of the other contexts, by the number of these and in
-// the order of time.
+// elsewhereBySession returns the sessions of the other contexts, by context and in the order of
+// time.
 func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [][]session {
 	groups := make([]joining, v.past.count)
 	cell := run.NewColumn(c)
@@ -116,10 +116,10 @@ func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [
 	return out
 }
 
-// sessionOf is the number of the session of the run of the i-th value.
+// sessionOf returns the number of the session of the run of the i-th value.
 func (v Values) sessionOf(i int) int { return v.past.sessionOf[v.ref(i)] }
 
-// runOf is what the run of the i-th value, one of the cell, says of it.
+// runOf returns the value of the cell in the run of the i-th value.
 func (v Values) runOf(i int, p gate.Policy, cell *run.Column, m metric.Metric) session {
 	r := v.past.Refs[v.ref(i)]
 	return session{v.numberOf(r.Cells, p, cell, m, v.Numbers[i]), r}
@@ -140,27 +140,26 @@ func (s session) and(o session) session {
 	return s
 }
 
-// numberOf is what a run says of a cell: x is its value on the judged scale. A run whose
-// repetitions are not known is one of them. Where a policy sums repetitions up by their
-// mean, that is their centre.
+// numberOf returns a run's number of a cell: x is its value on the judged scale. A run without
+// known repetitions counts as one repetition. Where a policy summarizes repetitions by their mean,
+// that is their centre.
 func (s Scale) numberOf(r run.Cells, p gate.Policy, cell *run.Column, m metric.Metric, x float64) Number {
-	told, _ := cell.Repeated(r)
-	told = s.repeated(told, r, cell.Cell())
-	if told.N < 1 {
+	repeated, _ := cell.Repeated(r)
+	repeated = s.repeated(repeated, r, cell.Cell())
+	if repeated.N < 1 {
 		return Number{Centre: x, N: 1}
 	}
-	n := Number{Centre: told.Centre, SD: told.SD, N: told.N}
+	n := Number{Centre: repeated.Centre, SD: repeated.SD, N: repeated.N}
 	if p.Centre == run.Mean || m.Mean {
 		n.Centre = x
 	}
 	return n
 }
 
-// repeated is what a run's repetitions say of its cell on the scale; none where they can't be
-// there.
+// repeated returns a run's repetitions of its cell on the scale; none where some can't be on it.
 //
-// Repetitions with no bad frame at all look as if nothing varied: a share of so many frames
-// varies at least as frames that are drawn by chance do.
+// Repetitions with no bad frame at all look as if nothing varied: a share of so many frames varies
+// at least as frames that are drawn by chance do.
 func (s Scale) repeated(r run.Repeated, of run.Cells, c run.Cell) run.Repeated {
 	r, _ = r.On(s.Kind == metric.Log)
 	if s.Kind != metric.Odds {
@@ -174,13 +173,13 @@ func (s Scale) repeated(r run.Repeated, of run.Cells, c run.Cell) run.Repeated {
 	return run.Repeated{N: r.N, Centre: s.On(r.Centre), SD: sd * s.metric.Slope(s.Kind, r.Centre)}
 }
 
-// framesOf is how many frames the cell's event has in a repetition; 0 where that is not known.
+// framesOf returns how many frames the cell's event has in a repetition; 0 where unknown.
 func framesOf(of run.Cells, c run.Cell) float64 {
 	n, _ := of.Get(run.Cell{Event: c.Event, Metric: "frames.count"})
 	return n
 }
 
-// NumberOf is what the new run says of a cell whose value is x.
+// NumberOf returns the new run's number of a cell whose value is x.
 func (s Scale) NumberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metric, x float64) Number {
 	return s.numberOf(r.Cells, p, run.NewColumn(c), m, s.On(x))
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// SampleOf is an even choice of at most so many of the values, for pictures.
+// SampleOf returns at most that many of the values, evenly spaced, for figures.
 func SampleOf(v Values, most int) []float64 {
-	out := slices.Clone(gate.Evenly(v.Numbers, most))
+	out := slices.Clone(gate.SampleEvenly(v.Numbers, most))
 	for i, x := range out {
 		out[i] = gate.Finite(v.Back(x))
 	}
 	return out
 }
 
-// Values are one cell over the history, on the scale on which it is judged.
+// Values are the values of one cell over the history, on the judged scale.
 type Values struct {
 	Scale
 	Numbers []float64
@@ -28,7 +28,7 @@ type Values struct {
 	past    *Runs
 }
 
-// Scale is the one on which a cell is judged: see metric.Scale.
+// Scale is the scale on which a cell is judged: see metric.Scale.
 type Scale struct {
 	metric metric.Metric
 	Kind   metric.Scale
@@ -37,10 +37,9 @@ type Scale struct {
 // Multiplies reports whether a distance on the scale is a factor: of a time, or of odds.
 func (s Scale) Multiplies() bool { return s.Kind != metric.Linear }
 
-// ValuesOf collects a cell. Times and joules are judged on the log scale, where
-// their noise is even, as long as every value is positive, and the metric resolves a
-// tenth of some: the noise of what it hardly resolves adds. Shares of frames are judged as
-// odds.
+// ValuesOf collects the values of a cell. Times and joules are judged on the log scale, where their
+// noise is even, if every value is positive and some are at least ten times the metric's
+// resolution: noise near the resolution is additive. Shares of frames are judged as odds.
 func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 	v := Values{past: &p, Scale: Scale{m, m.ScaleOf(x)}, Numbers: p.table[c], weights: p.weights, groups: p.Groups}
 	if v.Numbers == nil {
@@ -64,17 +63,16 @@ func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 	return v
 }
 
-// somewhereElse reports whether some run lacks the number, or has one that came
-// about in another way.
+// somewhereElse reports whether some run lacks the number, or measured it in another way.
 func (p Runs) somewhereElse(numbers []float64, m metric.Metric) bool {
 	return slices.ContainsFunc(numbers, math.IsNaN) || slices.Contains(p.comparable(m), false)
 }
 
-// way is how a metric's values come about: see metric.Metric.Way.
+// way is how a metric's values are measured: see metric.Metric.Way.
 type way struct{ within, unsaid string }
 
-// comparable reports of each run of the history whether its values of the metric are one
-// quantity with the new run's. It is the same of all metrics that come about alike.
+// comparable reports for each run of the history whether its values of the metric are the same
+// quantity as the new run's. The result is the same for all metrics that are measured alike.
 func (p Runs) comparable(m metric.Metric) []bool {
 	key := way{m.Within, m.Unsaid}
 	if p.alike[key] == nil {
@@ -101,7 +99,7 @@ func (p Runs) comparableOnly(all Values, m metric.Metric) Values {
 	return v
 }
 
-// ref is the place in the history of the run that has the i-th value.
+// ref returns the place in the history of the run of the i-th value.
 func (v Values) ref(i int) int {
 	if v.refs == nil {
 		return i
@@ -109,10 +107,10 @@ func (v Values) ref(i int) int {
 	return v.refs[i]
 }
 
-// On is a value on the scale.
+// On converts a value to the scale.
 func (s Scale) On(x float64) float64 { return s.metric.On(s.Kind, x) }
 
-// Back is what a number on the scale stands for.
+// Back converts a number on the scale to a value.
 func (s Scale) Back(x float64) float64 { return s.metric.Back(s.Kind, x) }
 
 // Split divides the values by context.
@@ -124,7 +122,7 @@ func (v Values) Split() (own []float64, groups [][]float64) {
 	return own, groups
 }
 
-// byContext divides the values by context. Some may have none.
+// byContext divides the values by context. Some contexts may have none.
 func (v Values) byContext() [][]float64 {
 	sizes := make([]int, v.past.count)
 	for i := range v.Numbers {

@@ -1,10 +1,8 @@
-// Package published reads measurements that others published, as series to draw from.
-// They are not part of the repository: a folder holds them (APKGATE_CORPUS, or
-// ../shared/corpus beside the repository).
+// Package published reads published measurements as series to draw from. They are not part of the
+// repository: a folder has them (APKGATE_CORPUS, or ../shared/corpus next to the repository).
 //
-// It takes a stand: a series is of one workload on one device by one way of measuring,
-// its values in the order in which they were measured, and nothing is left out of it. It
-// judges nothing.
+// A series is of one workload on one device by one way of measuring, its values in the order in
+// which they were measured, and complete. The package judges nothing.
 package published
 
 import (
@@ -27,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation/series"
 )
 
-// ErrNoXZ says that nothing here opens the archive of joules.
+// ErrNoXZ is returned where the archive of joules can't be opened.
 var ErrNoXZ = errors.New("xz is not here to open the measurements")
 
 // Energy are the joules of 27 workloads, three minutes each with two minutes between them
@@ -206,7 +204,7 @@ func readJSON(file string, into any) error {
 	return nil
 }
 
-// Quiet are the series whose values vary by less than six per cent, all in all.
+// Quiet returns the series whose values vary by less than six per cent in total.
 func Quiet(all []series.Series) []series.Series {
 	const quiet = 0.06
 	return slices.DeleteFunc(slices.Clone(all), func(s series.Series) bool { return s.CV() >= quiet })

@@ -12,25 +12,25 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Outcome is what one pull request came to.
+// Outcome is the result of one pull request.
 type Outcome struct {
 	Verdict gate.Outcome
-	// Minutes are those of the device, with the new run's.
+	// Minutes are those of the device, including the new run's.
 	Minutes float64
 	Rounds  int
 }
 
-// Check draws a history and a pull request, and lets it go the product's way.
+// Check draws a history and a pull request, and judges it with the product's own code.
 func (w World) Check(p gate.Policy, rng *rand.Rand) Outcome {
 	ph := &phone{World: w, rng: rng}
 	out, v, nights := w.first(ph, p)
 	return w.settle(ph, p, v, nights, out)
 }
 
-// budget is what is left for rounds once the new run is measured.
+// budget returns what is left for rounds once the new run is measured.
 func (w World) budget() gate.Budget {
 	const most = 60
-	return gate.Budget{Rounds: most, Minutes: w.Minutes, Lasts: map[string]gate.Lasts{"": w.Lasts}}
+	return gate.Budget{Rounds: most, Minutes: w.Minutes, Durations: map[string]gate.RoundDurations{"": w.Lasts}}
 }
 
 func (w World) repetitions() int {
@@ -40,12 +40,12 @@ func (w World) repetitions() int {
 	return w.Repetitions
 }
 
-// measuring are the minutes that the new run's scenarios take.
+// measuring returns the minutes of the new run's scenarios.
 func (w World) measuring() float64 {
 	return float64(w.Scenarios) * (w.Lasts.SetUp + float64(w.repetitions())*w.Lasts.Repetition)
 }
 
-// first is the verdict by the history, and by scenario the accepted runs of the very context.
+// first returns the verdict by the history, and by scenario the accepted runs of the same context.
 func (w World) first(ph *phone, p gate.Policy) (out Outcome, v gate.Verdict, nights [][]run.Run) {
 	p.Budget = w.budget()
 	n := w.repetitions()
@@ -96,7 +96,7 @@ func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, nights [][]run.R
 	trial := rounds.New(p, metric.Default(), v, plan)
 	s, left := ph.session(), w.Minutes
 	for _, at := range trial.Order() {
-		trial.Wanders(at, nights[at])
+		trial.LearnAutocorrelation(at, nights[at])
 		turn := trial.Turn(at, w.Lasts)
 		round := w.Lasts.Round(turn)
 		base, head := ph.record(s, at, "base", w.Nights, 0, false), ph.record(s, at, "head", w.Nights, 0, true)
@@ -125,7 +125,7 @@ func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, nights [][]run.R
 }
 
 // round adds a round to both builds' runs: all repetitions of one build's turn, then those of the
-// other's. Which is first is drawn.
+// other's. The order is drawn.
 func (ph *phone) round(s session, at, turn int, base, head *run.Run) {
 	builds := []*run.Run{base, head}
 	if ph.rng.IntN(2) > 0 {

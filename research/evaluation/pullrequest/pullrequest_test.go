@@ -52,8 +52,8 @@ func tryWorld(t *testing.T, w World, trials int) Row {
 	return row
 }
 
-// A pull request of six scenarios is decided within the hour: an unchanged one passes, and one
-// that is worse fails, on a quiet phone and on the runners that people have.
+// A pull request of six scenarios is decided within the hour: an unchanged one passes, and one that
+// is worse fails, on a quiet phone and on common runners.
 func TestAPullRequestIsDecided(t *testing.T) {
 	t.Parallel()
 	trials := 12
@@ -69,7 +69,7 @@ func TestAPullRequestIsDecided(t *testing.T) {
 		change           string
 		fails, undecided float64 // shares that are likely
 		halfWithin       float64 // minutes of the half of them; 0: an hour
-		worse            bool    // it is to fail
+		worse            bool    // it should fail
 	}{
 		{quiet, "none", 0, 0.05, 25, false},
 		{kind, "none", 0, 0.2, 0, false},
@@ -123,7 +123,7 @@ func documentedWorld(t *testing.T, row []string) World {
 		t.Fatal(err)
 	}
 	for _, n := range append(Noises(), Unkind()...) {
-		for _, lasts := range []gate.Lasts{Long, Short} {
+		for _, lasts := range []gate.RoundDurations{Long, Short} {
 			if n.Name == row[1] && fmt.Sprintf("%.1f", lasts.Round(1)) == row[3] {
 				return Standard(n, scenarios, lasts, change(t, row[4]))
 			}
@@ -133,7 +133,7 @@ func documentedWorld(t *testing.T, row []string) World {
 	return World{}
 }
 
-// The shares of docs/evaluation/pull-requests.md are those that come out.
+// The shares of docs/evaluation/pull-requests.md are reproduced.
 func TestTheTableIsWhatComesOut(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/evaluation/pull-requests.md")
@@ -166,7 +166,7 @@ func TestTheTableIsWhatComesOut(t *testing.T) {
 	}
 }
 
-// What a round takes: one set-up and a half, and the repetitions of both builds.
+// The duration of a round: one and a half set-ups, and the repetitions of both builds.
 func TestHowLongRoundsTake(t *testing.T) {
 	for got, want := range map[float64]float64{Long.Round(1): 1.5, Short.Round(1): 0.6, Long.Round(3): 2.7} {
 		if math.Abs(got-want) > 1e-9 {

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation"
 )
 
-// Row is what became of many pull requests of one world.
+// Row is the result of many pull requests of one world.
 type Row struct {
 	World
 	Trials                     int
@@ -24,8 +24,8 @@ type Row struct {
 	Minutes                    []float64
 }
 
-// Try draws so many pull requests of a world, each by its own chance, which is the same for
-// every change: rows differ by these alone.
+// Try draws so many pull requests of a world, each from its own random source, which is the same
+// for every change: rows differ by these only.
 func Try(ctx context.Context, w World, p gate.Policy, seed uint64, trials int) (Row, error) {
 	row := Row{World: w, Trials: trials}
 	outcomes := make([]Outcome, trials)
@@ -64,10 +64,10 @@ func Try(ctx context.Context, w World, p gate.Policy, seed uint64, trials int) (
 	return row, ctx.Err()
 }
 
-// Median are the device minutes that half of the pull requests take.
+// Median returns the median of the device minutes.
 func (r Row) Median() float64 { return r.Minutes[len(r.Minutes)/2] }
 
-// Most are the minutes that nine of ten take at most.
+// Most returns the minutes that nine of ten take at most.
 func (r Row) Most() float64 { return r.Minutes[len(r.Minutes)*9/10] }
 
 // Head writes the head of a table of rows, in Markdown.
@@ -92,7 +92,7 @@ const DefaultMinutes = 45.0
 
 // Standard is a world at the defaults of apkgate.yml: nine nights of five repetitions, and an
 // hour of a device for all of it.
-func Standard(noise Noise, scenarios int, lasts gate.Lasts, change Change) World {
+func Standard(noise Noise, scenarios int, lasts gate.RoundDurations, change Change) World {
 	const nights, repetitions, hour = 9, 5, 60.0
 	w := World{Noise: noise, Scenarios: scenarios, Change: change, Nights: nights, Repetitions: repetitions, Lasts: lasts}
 	w.Minutes = max(0, min(DefaultMinutes, hour-w.measuring()))
@@ -102,6 +102,6 @@ func Standard(noise Noise, scenarios int, lasts gate.Lasts, change Change) World
 // The lengths of rounds of the table: as the simulator has them, and with the time that
 // installing and compiling take on an emulator.
 var (
-	Short = gate.Lasts{SetUp: 0.2, Repetition: 0.15}
-	Long  = gate.Lasts{SetUp: 0.6, Repetition: 0.3}
+	Short = gate.RoundDurations{SetUp: 0.2, Repetition: 0.15}
+	Long  = gate.RoundDurations{SetUp: 0.6, Repetition: 0.3}
 )

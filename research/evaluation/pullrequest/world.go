@@ -1,11 +1,10 @@
-// Package pullrequest says what a whole pull request gets: several scenarios with their
-// default numbers and UI events, checked against a history of nights and measured in rounds
-// beside the base build within so many minutes, by the very planner that `apkgate run` uses.
+// Package pullrequest simulates a whole pull request: several scenarios with their default numbers
+// and UI events, checked against a history of nights and measured in rounds with the base build
+// within so many minutes, by the same planner as `apkgate run`.
 //
-// What it draws is modelled: noise of repetitions, sessions and single numbers is lognormal,
-// bad frames are counted out of as many as there are, and a phone's time is set-up and
-// repetitions. It measures nothing. What real series show of a single number is the business
-// of the package above it.
+// Its draws are modelled: noise of repetitions, sessions and single numbers is lognormal, bad
+// frames are counted out of a fixed number, and a phone's time is set-up and repetitions. It
+// measures nothing. The package above it evaluates single numbers of real series.
 package pullrequest
 
 import (
@@ -21,10 +20,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Noise is how far the logarithms of times vary, as standard deviations: between repetitions
-// of a session, of which 40 % of the variance is common to all of its numbers; between
-// sessions, common to all that a session measures; and of one number of one scenario between
-// sessions.
+// Noise is how far the logarithms of times vary, as standard deviations: between repetitions of a
+// session, of which 40 % of the variance is common to all of its numbers; between sessions, common
+// to everything in a session; and of one number of one scenario between sessions.
 type Noise struct {
 	Name                      string
 	Repetition, Session, Cell float64
@@ -35,7 +33,7 @@ type Noise struct {
 	Stuck  float64
 }
 
-// Noises are those of the table, the quietest first.
+// Noises returns those of the table, quietest first.
 func Noises() []Noise {
 	return []Noise{
 		{Name: "quiet phone 4/2/1", Repetition: 0.04, Session: 0.02, Cell: 0.01},
@@ -45,7 +43,7 @@ func Noises() []Noise {
 	}
 }
 
-// Unkind are noises that are not lognormal.
+// Unkind returns noises that are not lognormal.
 func Unkind() []Noise {
 	return []Noise{
 		{Name: "hosted, kind, skewed", Repetition: 0.08, Session: 0.05, Cell: 0.03, Skewed: true},
@@ -63,8 +61,7 @@ type Change struct {
 	Janky float64
 	// ANRs is how often the first scenario ends a repetition in an ANR.
 	ANRs float64
-	// Unseen measures it on an Android that the history lacks, of a phone that it has beside
-	// others.
+	// Unseen measures it on an Android that the history lacks, on a phone that it has among others.
 	Unseen bool
 	// Repetitions of the new run; 0 is the world's.
 	Repetitions int
@@ -91,7 +88,7 @@ func (c Change) Matters() bool {
 	return c == Change{Name: c.Name} || c.First >= 0.2 || c.ANRs > 0
 }
 
-// World is a team's project as a pull request meets it.
+// World is a team's project at the time of a pull request.
 type World struct {
 	Noise     Noise
 	Scenarios int
@@ -99,7 +96,7 @@ type World struct {
 	// Nights are those that the history holds, of Repetitions each, as many as the new run has.
 	Nights, Repetitions int
 	// Lasts is how long a round's parts take, Minutes how long all may take together.
-	Lasts   gate.Lasts
+	Lasts   gate.RoundDurations
 	Minutes float64
 }
 
@@ -121,7 +118,7 @@ const (
 	androidsApart = 0.15
 )
 
-// phone draws what one device measures.
+// phone draws the measurements of one device.
 type phone struct {
 	World
 	rng *rand.Rand
@@ -131,7 +128,7 @@ type phone struct {
 	level   float64 // the logarithm of its times, beside those of the app
 }
 
-// use takes another phone of the history's.
+// use switches to another phone of the history.
 func (p *phone) use(model int, level float64) {
 	p.context, p.level = map[string]string{"model": fmt.Sprint("phone ", model), "sdk": "34"}, level
 }
@@ -142,7 +139,7 @@ func (p *phone) update() {
 	p.level += androidsApart * p.rng.NormFloat64()
 }
 
-// session is the luck of one session.
+// session is the random part of one session.
 type session struct {
 	all  float64
 	cell map[run.Cell]float64
@@ -152,8 +149,8 @@ func (p *phone) session() session {
 	return session{p.rng.NormFloat64() * p.Noise.Session, map[run.Cell]float64{}}
 }
 
-// Accepted draws the runs of a history: the world's nights, in each of which so many phones,
-// that are as far apart as those of one history are, make a session of all its scenarios.
+// Accepted draws the runs of a history: the world's nights, in each of which so many phones, as
+// different as those of one history, make a session of all its scenarios.
 func (w World) Accepted(rng *rand.Rand, phones int) []run.Run {
 	ph := &phone{World: w, rng: rng}
 	levels := make([]float64, phones)
@@ -173,7 +170,7 @@ func (w World) Accepted(rng *rand.Rand, phones int) []run.Run {
 	return out
 }
 
-// cellOf is what the session does to one number of a scenario.
+// cellOf returns the session's effect on one number of a scenario.
 func (p *phone) cellOf(s session, scenario int, event, metric string) float64 {
 	at := run.Cell{Event: fmt.Sprint(scenario, " ", event), Metric: metric}
 	if _, drawn := s.cell[at]; !drawn {
@@ -182,7 +179,7 @@ func (p *phone) cellOf(s session, scenario int, event, metric string) float64 {
 	return s.cell[at]
 }
 
-// record is a run of one scenario.
+// record returns a run of one scenario.
 func (p *phone) record(s session, scenario int, name string, day, repetitions int, head bool) run.Run {
 	r := run.Run{
 		Format: run.Format, ID: fmt.Sprint(name, "-", scenario), Started: began.AddDate(0, 0, day), App: run.App{Package: "app"},
@@ -248,7 +245,7 @@ func (p *phone) repetition(s session, scenario int, head bool) run.Iteration {
 	return it
 }
 
-// waver is the noise of one repetition.
+// waver returns the noise of one repetition.
 func (p *phone) waver() float64 {
 	if p.Noise.Skewed {
 		return (p.rng.ExpFloat64() - 1) * p.Noise.Repetition
@@ -256,7 +253,7 @@ func (p *phone) waver() float64 {
 	return p.rng.NormFloat64() * p.Noise.Repetition
 }
 
-// clock is what the clock of the phone makes of this repetition.
+// clock returns the effect of the phone's clock on this repetition.
 func (p *phone) clock() float64 {
 	const slower = 1.3
 	if p.Noise.Stuck > 0 && p.rng.Float64() < p.Noise.Stuck {
@@ -270,7 +267,7 @@ func (p *phone) clock() float64 {
 
 const ratio = "frames.smooth_ratio"
 
-// ofEvent is what a longer first event adds to the whole run's mean.
+// ofEvent returns what a longer first event adds to the whole run's mean.
 func (p *phone) ofEvent(scenario int, head bool) float64 {
 	if !head || scenario > 0 {
 		return 0

@@ -1,8 +1,8 @@
-// Package series is the file format of what an evaluation draws from: measurements of
-// one thing on one device, again and again, of builds that did not change.
+// Package series is the file format of an evaluation's input: measurements of one thing on one
+// device, repeated, of unchanged builds.
 //
-// It takes a stand: a file that can be read in two ways is refused, with the place and
-// what is allowed there. It doesn't know what the numbers are of, nor what is drawn.
+// A file that can be read in two ways is rejected, with the place and what is allowed there. The
+// package doesn't know what the numbers are of, nor what is drawn.
 package series
 
 import (
@@ -30,11 +30,10 @@ type Series struct {
 	Name   string    `json:"name"`
 	Device string    `json:"device"`
 	Values []float64 `json:"values"`
-	// Session names for each value the session that it was measured in; nil where all
-	// are of one.
+	// Session names for each value the session that it was measured in; nil where all are of one.
 	Session []string `json:"session,omitempty"`
-	// Metric is the name in apkgate's catalogue of what was measured: its unit, and which
-	// way is better. "" is a number of which less is better.
+	// Metric is the measured metric's name in apkgate's catalogue, which has its unit and
+	// direction. "" is a number of which lower is better.
 	Metric string `json:"metric,omitempty"`
 }
 
@@ -75,7 +74,7 @@ func Read(r io.Reader) ([]Series, error) {
 // and a session for each number, and for each series itself and five keys.
 const mostElements = 2*MaxValues + 6*MaxSeries
 
-// elements counts what commas part outside of strings.
+// elements counts the commas outside of strings.
 func elements(data []byte) int {
 	n, quoted, escaped := 1, false, false
 	for _, b := range data {
@@ -93,7 +92,7 @@ func elements(data []byte) int {
 	return n
 }
 
-// entry is a series as it is written, in which null is no number and no name.
+// entry is a series as it is written, in which null is neither a number nor a name.
 type entry struct {
 	Name    string     `json:"name"`
 	Device  string     `json:"device"`
@@ -140,7 +139,7 @@ func explain(err error) error {
 	return fmt.Errorf("%w, want %s", err, form)
 }
 
-// Check refuses series that nothing can be drawn from.
+// Check returns an error for series that nothing can be drawn from.
 func Check(all []Series) error {
 	if len(all) == 0 {
 		return errors.New("there is no series in the list, want at least one")
@@ -181,7 +180,7 @@ func (s Series) check() error {
 	return nil
 }
 
-// Positive reports whether every value lies above zero, so that its noise can multiply.
+// Positive reports whether every value is above zero, so that its noise can be multiplicative.
 func (s Series) Positive() bool {
 	for _, v := range s.Values {
 		if v <= 0 {
@@ -197,7 +196,7 @@ type Session struct {
 	Values []float64
 }
 
-// Sessions are the values by their session, in the order in which sessions began.
+// Sessions returns the values by their session, in the order in which sessions began.
 func (s Series) Sessions() []Session {
 	if s.Session == nil {
 		return []Session{{Values: s.Values}}
@@ -216,8 +215,8 @@ func (s Series) Sessions() []Session {
 	return out
 }
 
-// CV is the coefficient of variation: the standard deviation of all values as a share of
-// their mean's size; 0 where that is 0.
+// CV returns the coefficient of variation: the standard deviation of all values as a share of their
+// mean's size; 0 where that is 0.
 func (s Series) CV() float64 {
 	mean, squares := 0.0, 0.0
 	for _, v := range s.Values {

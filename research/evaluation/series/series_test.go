@@ -59,7 +59,7 @@ func TestTheCoefficientOfVariation(t *testing.T) {
 	}
 }
 
-// A file of many small things takes no more memory than the largest that is allowed.
+// A file of many small things takes no more memory than the largest allowed one.
 func TestAFileOfTooMuchIsRefusedBeforeItTakesMemory(t *testing.T) {
 	const most = 32 << 20 // bytes beside the file's own, which is read by doubling
 	for name, text := range map[string]string{

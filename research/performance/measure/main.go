@@ -1,8 +1,8 @@
-// Command measure runs the commands of docs/performance.md and compares what they take
-// with what the document says; see scripts/performance.
+// Command measure runs the commands of docs/performance.md and compares their cost with the
+// document's figures; see scripts/performance.
 //
-// It owns the flags and what is printed. What a claim is, and when it no longer holds, is
-// package performance's.
+// It owns the flags and the output. Package performance defines claims, and when they no longer
+// hold.
 package main
 
 import (
@@ -30,8 +30,8 @@ func main() {
 	}
 }
 
-// tries is how often a claim is measured that does not hold, each time beside the reference
-// work: other processes may have come between.
+// tries is how often a failing claim is measured, each time with the reference work: other
+// processes may have interfered.
 const tries = 4
 
 var errBeyond = errors.New("figures of docs/performance.md don't hold")
@@ -95,8 +95,8 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	return nil
 }
 
-// referenceWork does the reference work in a process of its own: its memory would count as that
-// of the processes that this one starts.
+// referenceWork does the reference work in a process of its own: its memory would count as that of
+// the processes that this one starts.
 func referenceWork(ctx context.Context) (performance.Work, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,8 +1,9 @@
-// Command write makes the files of series that docs/evaluation/single-questions.md is about:
+// Command write writes the files of series that docs/evaluation/single-questions.md is about:
 //
 //	go run ./research/evaluation/published/write -corpus ../shared/corpus DIR
 //
-// It reads what others published and writes a file for each set of series into the folder. It judges nothing.
+// It reads published measurements and writes a file for each set of series into the folder. It
+// judges nothing.
 package main
 
 import (

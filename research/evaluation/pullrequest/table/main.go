@@ -1,8 +1,8 @@
-// Command table prints what whole pull requests get, as docs/evaluation/pull-requests.md has it:
+// Command table prints the results of whole pull requests, as in docs/evaluation/pull-requests.md:
 //
 //	go run ./research/evaluation/pullrequest/table -trials 500
 //
-// It draws and prints, and knows nothing of how a pull request is judged.
+// It draws and prints; package gate judges the pull requests.
 package main
 
 import (
@@ -33,9 +33,9 @@ func main() {
 	}
 }
 
-// worlds are those of the table: six scenarios and long rounds, or the others.
+// worlds returns those of the table: six scenarios and long rounds, or the others.
 func worlds(others bool) (out []pullrequest.World) {
-	for _, lasts := range []gate.Lasts{pullrequest.Long, pullrequest.Short} {
+	for _, lasts := range []gate.RoundDurations{pullrequest.Long, pullrequest.Short} {
 		for _, scenarios := range []int{1, 3, 6, 12} {
 			if standard := lasts == pullrequest.Long && scenarios == 6; standard == others {
 				continue

@@ -7,18 +7,18 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What contexts are taken to differ by before a history has shown it, in per cent, measured
-// on real phones: see docs/design/contexts.md.
+// How much contexts are assumed to differ before a history has shown it, in per cent, measured on
+// real phones: see docs/design/contexts.md.
 const (
-	systemApart  = 15 // by another version of Android, on one phone
+	systemApart  = 15 // between versions of Android on one phone
 	deviceApart  = 57 // from phone to phone
 	sessionApart = 10 // from session to session
 )
 
-// foretold is the evidence where the own context was never measured: the level that like
-// ones let expect, with an honest width. Of rare events and of what may be below zero
-// nothing is expected.
-func (v Values) foretold(policy gate.Policy, c run.Cell, m metric.Metric, at gate.CellPolicy) Evidence {
+// predicted returns the evidence where the own context was never measured: the level that similar
+// contexts predict, with its real uncertainty. Nothing is predicted for rare events and for metrics
+// that may be below zero.
+func (v Values) predictedEvidence(policy gate.Policy, c run.Cell, m metric.Metric, at gate.CellPolicy) Evidence {
 	e := v.elsewhere(at.OutlierFactor)
 	if m.Mean || m.Signed || m.Exact {
 		return e
@@ -36,6 +36,6 @@ func (v Values) foretold(policy gate.Policy, c run.Cell, m metric.Metric, at gat
 	if !known {
 		return e
 	}
-	e.Foretold, e.Expected = &predicted, predicted.Centre
+	e.Predicted, e.Expected = &predicted, predicted.Centre
 	return e
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Wanders tells the trial how repetitions of a place follow on each other, by accepted runs of
-// its context: where the phone is slow for several repetitions at a time, more of them in a turn
-// tell little more, and stand further from those of the other build.
-func (t *Trial) Wanders(at int, accepted []run.Run) {
+// LearnAutocorrelation sets, from accepted runs of a place's context, how repetitions follow on
+// each other: where the phone is slow for several repetitions at a time, more of them in a turn add
+// little, and are further from those of the other build.
+func (t *Trial) LearnAutocorrelation(at int, accepted []run.Run) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.places[at]
@@ -21,32 +21,32 @@ func (t *Trial) Wanders(at int, accepted []run.Run) {
 	}
 	for _, q := range p.questions {
 		if !q.metric.Mean {
-			q.known.Wander = q.wander(accepted)
+			q.known.Autocorrelation = q.autocorrelation(accepted)
 		}
 	}
 }
 
-// mostWander bounds the correlation that a few sessions are believed about.
-const mostWander = 0.95
+// mostAutocorrelation limits the correlation that is accepted from a few sessions.
+const mostAutocorrelation = 0.95
 
-// wander is the correlation of a repetition with the next one that these sessions show, and none
-// below 0.
-func (q *question) wander(accepted []run.Run) float64 {
+// autocorrelation returns the correlation of a repetition with the next one in these sessions, at
+// least 0.
+func (q *question) autocorrelation(accepted []run.Run) float64 {
 	var series [][]float64
 	for _, r := range accepted {
 		var values []float64
 		for _, it := range r.Iterations {
-			if v, has := of(it, q.cell); has {
+			if v, has := valueOf(it, q.cell); has {
 				values = append(values, v)
 			}
 		}
 		series = append(series, q.onScale(values))
 	}
-	return min(max(stat.Autocorrelation(series), 0), mostWander)
+	return min(max(stat.Autocorrelation(series), 0), mostAutocorrelation)
 }
 
-// of is an iteration's value of a cell, the first where an event happened more than once.
-func of(it run.Iteration, c run.Cell) (v float64, has bool) {
+// valueOf returns an iteration's value of a cell, the first where an event happened more than once.
+func valueOf(it run.Iteration, c run.Cell) (v float64, has bool) {
 	metrics := it.Metrics
 	if c.Event != "" {
 		at := slices.IndexFunc(it.Events, func(b run.Bucket) bool { return b.Name == c.Event })
@@ -59,7 +59,8 @@ func of(it run.Iteration, c run.Cell) (v float64, has bool) {
 	return v, has
 }
 
-// onScale are a session's values as they are judged: by their logarithms where noise multiplies.
+// onScale returns a session's values as they are judged: by their logarithms where noise is
+// multiplicative.
 func (q *question) onScale(values []float64) []float64 {
 	scale := metric.Linear
 	if len(values) > 0 && q.metric.ScaleOf(slices.Min(values)) == metric.Log {
@@ -71,10 +72,10 @@ func (q *question) onScale(values []float64) []float64 {
 	return values
 }
 
-// longer is the variance of the difference between turns of so many repetitions, as a share of
+// longer returns the variance of the difference between turns of so many repetitions, as a share of
 // that between turns of one. Repetitions follow on each other with the correlation r (an
-// autoregressive process of the first order), and so do the builds' turns: r to the power of how
-// far two of them lie apart. Independent ones make it 1/n.
+// autoregressive process of the first order), and so do the builds' turns: r to the power of the
+// distance between two repetitions. Independent ones give 1/n.
 func longer(turn int, r float64) float64 {
 	n := float64(turn)
 	within, powers := n, 0.0 // sums of the correlations within a turn, and of r to the powers from 0

@@ -15,12 +15,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// newAndroid is a lab of phones with nights of accepted runs each on one Android, and the
-// same phones on the next, where frames take so many times as long.
+// newAndroid is a lab of phones with nights of accepted runs each on one Android, and the same
+// phones on the next, where frames take slow times as long.
 type newAndroid struct {
 	phones, nights int
 	slower         float64
-	own            float64 // what the new Android makes on each phone by itself, as a logarithm
+	own            float64 // effect of the new Android on each phone, as a logarithm
 }
 
 func (l newAndroid) check(t *testing.T, random *rand.Rand) gate.Verdict {
@@ -50,9 +50,9 @@ func (l newAndroid) check(t *testing.T, random *rand.Rand) gate.Verdict {
 	return Check(p, metric.Default(), subjects)
 }
 
-// Forty phones that are three times as slow on a new Android as nine hundred accepted runs
-// on the one before are a regression, each of them, and it is said whose runs say so.
-func TestANewAndroidThreeTimesSlower(t *testing.T) {
+// Forty phones that are three times as slow on a new Android, compared with nine hundred accepted
+// runs on the one before, are a regression each, and the verdict names the runs behind it.
+func TestNewAndroidThreeTimesSlower(t *testing.T) {
 	v := newAndroid{phones: 40, nights: 23, slower: 3, own: 0.05}.check(t, rand.New(rand.NewPCG(1, 7)))
 	worse := 0
 	for _, r := range v.Runs {
@@ -68,10 +68,10 @@ func TestANewAndroidThreeTimesSlower(t *testing.T) {
 	}
 }
 
-// What a new Android makes of an unchanged build is no regression of the build: at most one
-// check of a hundred fails, where the truth is drawn as it was measured. Forty phones share
-// one draw, and are no forty proofs.
-func TestAnUnchangedBuildOnANewAndroid(t *testing.T) {
+// The effect of a new Android on an unchanged build is no regression: at most one check of a
+// hundred fails, where the truth is drawn as it was measured. Forty phones share one draw, and are
+// not forty proofs.
+func TestUnchangedBuildOnNewAndroid(t *testing.T) {
 	checks := 200
 	if testing.Short() {
 		checks = 40
@@ -95,9 +95,9 @@ func TestAnUnchangedBuildOnANewAndroid(t *testing.T) {
 	}
 }
 
-// A change within what a new Android may make by itself stays open, and how much that is
-// is said; one near its edge is a doubt.
-func TestWhatANewAndroidMayMake(t *testing.T) {
+// A change within the effect of a new Android stays undecided, and that effect is reported; one
+// near its edge is a doubt.
+func TestChangeWithinEffectOfNewAndroid(t *testing.T) {
 	v := newAndroid{phones: 5, nights: 9, slower: 1.15, own: 0.01}.check(t, rand.New(rand.NewPCG(3, 7)))
 	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Runs[0].Reason, "never measured") || !strings.Contains(v.Runs[0].Reason, "may differ by") || !strings.Contains(v.Runs[0].Reason, "unlike in sdk") {
 		t.Errorf("15 %%: %s: %s", v.Verdict, v.Runs[0].Reason)
@@ -108,13 +108,13 @@ func TestWhatANewAndroidMayMake(t *testing.T) {
 	}
 }
 
-// onNewAndroid is the verdict on one run for each scenario, half as slow again, of a phone whose
-// Android the history lacks, with as many nights of two phones; repetitions waver by 4.5 %.
+// onNewAndroid returns the verdict on one run for each scenario, half as slow again, of a phone
+// whose Android the history lacks, with as many nights of two phones; repetitions vary by 4.5 %.
 // Three tenths of the time for rounds, of a minute each, are four minutes.
 func onNewAndroid(t *testing.T, scenarios ...string) []gate.Comparison {
 	t.Helper()
 	p := gatetest.Policy(t, gate.PresetDefault)
-	p.Budget = gate.Budget{Rounds: 60, Minutes: 4 / 0.3, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	p.Budget = gate.Budget{Rounds: 60, Minutes: 4 / 0.3, Durations: map[string]gate.RoundDurations{"": {Repetition: 0.5}}}
 	at := func(id, scenario, model, sdk string, day int, ms float64) run.Run {
 		r := wavering(id+scenario, model, day, ms, 0.045)
 		r.Scenario, r.Session = scenario, id
@@ -138,13 +138,13 @@ func onNewAndroid(t *testing.T, scenarios ...string) []gate.Comparison {
 	return out
 }
 
-// Rounds are told what a new Android's own run showed: how its nine repetitions waver, and how
-// far it lies beyond what others let expect. Its rounds may take three tenths of the budget: four
-// minutes are four rounds, which exclude 20 % (0.1429, of 15 % it would be 0.1398; see
-// gate/rounds, TestHowLongSettlingTakes), and two for each of two scenarios 25 % (0.2087).
-func TestWhatRoundsAreToldOfANewAndroid(t *testing.T) {
+// Rounds get a prior from a new Android's own run: how its nine repetitions vary, and how far it
+// lies beyond the prediction of others. Its rounds may take three tenths of the budget: four
+// minutes are four rounds, which exclude 20 % (0.1429, of 15 % it would be 0.1398; see gate/rounds,
+// TestSettling), and two for each of two scenarios 25 % (0.2087).
+func TestPriorOfNewAndroid(t *testing.T) {
 	one := onNewAndroid(t, "scroll")[0]
-	k := one.Known
+	k := one.Prior
 	if math.Abs(k.Repetition-0.045) > 0.002 || k.DF != 8 {
 		t.Errorf("repetitions waver by %g with %g degrees of freedom, want 0.045 with 8", k.Repetition, k.DF)
 	}
@@ -162,7 +162,7 @@ func TestWhatRoundsAreToldOfANewAndroid(t *testing.T) {
 }
 
 // A phone of a new model may be far slower than all others.
-func TestANewPhoneMayBeSlow(t *testing.T) {
+func TestNewPhoneMayBeSlow(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	v := checkOne(p, gatetest.Nearly("b", perFrame, 20), gatetest.On("a", perFrame, 8, 8.1, 7.9, 8, 8.2, 8)...)
 	if v.Verdict != gate.Inconclusive {
@@ -170,9 +170,9 @@ func TestANewPhoneMayBeSlow(t *testing.T) {
 	}
 }
 
-// Where a run is recorded and the accepted ones of its phone were not, or the other way
-// round, the verdict names the setting, its old value and what to do. Another phone is another
-// matter, and runs of both kinds leave nothing to say.
+// Where a run is recorded and the accepted ones of its phone were not, or the other way round, the
+// verdict names the setting, its old value and what to do. It does not for another phone, nor where
+// there are accepted runs of both kinds.
 func TestRecordedRunsAreJudgedApart(t *testing.T) {
 	phone, taped := map[string]string{"model": "a"}, map[string]string{"model": "a", "recorded": "perfetto"}
 	p := gatetest.Policy(t, gate.PresetDefault)
@@ -201,9 +201,9 @@ func TestRecordedRunsAreJudgedApart(t *testing.T) {
 	}
 }
 
-// TestForetoldChangesThatMatter: what lies beyond what like contexts let expect is a regression where it
-// is worse by what matters or more, and a suspicion where other phones may do it by chance.
-func TestForetoldChangesThatMatter(t *testing.T) {
+// A value beyond the prediction is a regression where it is worse by a change that matters, and a
+// suspect where other phones may reach it by chance.
+func TestPredictedChangesThatMatter(t *testing.T) {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
 	for name, c := range map[string]struct {
 		value, p, tail float64
@@ -214,12 +214,12 @@ func TestForetoldChangesThatMatter(t *testing.T) {
 		"by chance": {12, 0.2, 0.04, false, gate.Suspect}, "by more chance": {12, 0.2, 0.06, false, gate.None}, "another session denies it": {12, 0.001, 0.0001, true, gate.Suspect},
 		"next to nothing": {10.005, 0.001, 0.0001, false, gate.None},
 	} {
-		j := &judgement{metric: m, policy: gate.CellPolicy{MinChange: 0.1}, tails: familywise.Sides{Worse: c.tail, Better: 1 - c.tail}, denied: c.denied}
+		j := &judgement{metric: m, policy: gate.CellPolicy{MinChange: 0.1}, tails: familywise.Tails{Worse: c.tail, Better: 1 - c.tail}, denied: c.denied}
 		j.Comparison = gate.Comparison{Direction: gate.None, Value: c.value, Expected: 10, Change: c.value/10 - 1, P: c.p}
 		if name == "next to nothing" {
 			j.policy.MinChange = 0
 		}
-		if j.decideForetold(gate.Policy{Alpha: 0.01}); j.Direction != c.want {
+		if j.decidePredicted(gate.Policy{Alpha: 0.01}); j.Direction != c.want {
 			t.Errorf("%s: %s, want %s", name, j.Direction, c.want)
 		}
 	}

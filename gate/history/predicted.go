@@ -14,31 +14,30 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// foretold reports whether the level is what other contexts let expect, as the own one was
-// never measured.
-func (j *judgement) foretold() bool { return j.evidence.Foretold != nil }
+// predicted reports whether the level is predicted from other contexts, as the own one was never
+// measured.
+func (j *judgement) predicted() bool { return j.evidence.Predicted != nil }
 
-// askForetold asks what other contexts let expect: how likely they make a build that is worse by
-// the share look as good as this, and one that is unchanged as bad.
-func (j *judgement) askForetold(share float64) {
+// screenPredicted screens by what other contexts predict: how likely a build that is worse by the
+// share looks as good as this, and an unchanged one as bad.
+func (j *judgement) screenPredicted(share float64) {
 	e := j.evidence
 	j.effect = past.Effect(j.metric, j.scale, e.Expected, share)
 	up := j.effect > 0
-	missed := e.Foretold.Chance(j.x.Centre-j.effect, j.noise(), !up)
+	missed := e.Predicted.Chance(j.x.Centre-j.effect, j.noise(), !up)
 	j.Missed = &missed
-	j.tails = familywise.Sides{Worse: e.Foretold.Chance(j.x.Centre, j.noise(), up), Better: e.Foretold.Chance(j.x.Centre, j.noise(), !up)}
+	j.tails = familywise.Tails{Worse: e.Predicted.Chance(j.x.Centre, j.noise(), up), Better: e.Predicted.Chance(j.x.Centre, j.noise(), !up)}
 }
 
-// noise is the standard deviation of the run's centre, as its repetitions show it.
+// noise returns the standard error of the run's centre, from its repetitions.
 func (j *judgement) noise() float64 { return j.x.SD / math.Sqrt(float64(j.x.N)) }
 
-// decideForetold decides a number of a context that was never measured: what lies beyond
-// what like contexts let expect is a regression, and what they explain stays open. They
-// clear nothing.
-func (j *judgement) decideForetold(p gate.Policy) {
+// decidePredicted decides a number of a context that was never measured: a value beyond what
+// similar contexts predict is a regression, and one within stays undecided. They clear nothing.
+func (j *judgement) decidePredicted(p gate.Policy) {
 	worsening := j.worsening()
 	switch {
-	case !j.means() || worsening < j.policy.MinChange:
+	case !j.matters() || worsening < j.policy.MinChange:
 	case j.P <= p.Alpha && j.worse() && !j.denied:
 		j.Direction = gate.ToRegression
 	case j.tails.Worse <= suspectLevel:
@@ -46,20 +45,20 @@ func (j *judgement) decideForetold(p gate.Policy) {
 	}
 }
 
-// sharedDraw is the correlation of two scores by what was foretold: two sessions of one
-// context share all of what is not known of it.
+// sharedDraw returns the correlation of two scores due to the prediction: two sessions of one
+// context share all uncertainty about it.
 func sharedDraw(a, b *judgement) float64 {
-	return a.evidence.Foretold.Correlation(*b.evidence.Foretold, math.Min(a.noise(), b.noise()))
+	return a.evidence.Predicted.Correlation(*b.evidence.Predicted, math.Min(a.noise(), b.noise()))
 }
 
-// unmeasured says whose runs a level was foretold by, "" where the context was measured.
+// unmeasured names the runs that a level was predicted from, "" where the context was measured.
 func (c *check) unmeasured(d gate.Comparison) string {
 	for _, j := range c.judged {
-		if j.foretold() && j.Event == d.Event && j.Metric == d.Metric && d.Limit == nil {
+		if j.predicted() && j.Event == d.Event && j.Metric == d.Metric && d.Limit == nil {
 			if c.setting.runs > 0 {
 				return "; " + c.setting.describe()
 			}
-			t, why := j.evidence.Foretold, "this context was never measured"
+			t, why := j.evidence.Predicted, "this context was never measured"
 			if c.seen.Own {
 				why = "no accepted run of this context has it"
 			}
@@ -70,16 +69,16 @@ func (c *check) unmeasured(d gate.Comparison) string {
 	return ""
 }
 
-// describeForetold says how much a never-measured context may differ for no fault of the
-// build.
-func (c *check) describeForetold(few []*judgement) string {
+// describePredicted reports how much a context that was never measured may differ through no fault
+// of the build.
+func (c *check) describePredicted(few []*judgement) string {
 	if c.setting.runs > 0 {
 		return c.setting.describe()
 	}
 	text := fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, prose.Plural(c.seen.Total, "run", "runs"))
 	for _, j := range few {
-		if j.foretold() {
-			t := j.evidence.Foretold
+		if j.predicted() {
+			t := j.evidence.Predicted
 			reach := t.Reach(suspectLevel, j.noise())
 			share := math.Abs(reach / j.evidence.Expected)
 			switch {
@@ -96,17 +95,17 @@ func (c *check) describeForetold(few []*judgement) string {
 	return text
 }
 
-// setting is how we measured, where a run's context differs from that of accepted runs in
-// nothing else: it costs time, so that the two are judged apart.
+// setting is a difference in how we measured, where a run's context differs from that of accepted
+// runs in nothing else: it takes time, so that the two are judged apart.
 type setting struct {
 	now, before string // values of keep, "" for none
-	runs        int    // accepted ones that were measured as before; 0: there is no such setting
+	runs        int    // accepted runs that were measured as before; 0: there is no such setting
 }
 
-// recordedAs is the property by which runs are told apart that were recorded.
+// recordedAs is the property that separates recorded runs from others.
 const recordedAs = "recorded"
 
-// settingOf looks for accepted runs of the very same context but for recording.
+// settingOf looks for accepted runs of exactly the same context except for recording.
 func settingOf(p gate.Policy, own devctx.Properties, refs []run.Summary) (s setting) {
 	plain := func(of devctx.Properties) devctx.Properties {
 		out := maps.Clone(devctx.Telling(of, p.Use))
@@ -135,7 +134,7 @@ func (s setting) describe() string {
 	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
 }
 
-// hint says what to do about it.
+// hint returns what to do about it.
 func (s setting) hint() string {
 	if s.now == "" {
 		return "set evidence.keep back to what it was, such as worst"

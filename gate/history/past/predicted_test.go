@@ -10,14 +10,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Of a phone that was never measured other phones let expect a level of times and shares. Of
-// rare events, of what may be below zero, and of what is read and not measured they only show
-// what they have: all of them two.
-func TestWhatIsForetold(t *testing.T) {
+// Other phones predict times and shares of a phone that was never measured. For rare events,
+// metrics that may be below zero, and exact numbers they only show their values: all of them two.
+func TestPredictedEvidence(t *testing.T) {
 	for name, c := range map[string]struct {
-		metric   string
-		at       float64 // of all other phones
-		foretold bool
+		metric    string
+		at        float64 // of all other phones
+		predicted bool
 	}{
 		"times":             {"frames.duration_ms", 2, true},
 		"shares":            {"frames.smooth_ratio", 0.9, true},
@@ -30,20 +29,20 @@ func TestWhatIsForetold(t *testing.T) {
 		e := of(t, c.metric, c.at, map[string][]float64{"b": all, "c": all, "d": all})
 		m, _ := metric.Default().Lookup(c.metric)
 		expected := m.Back(m.ScaleOf(c.at), e.Expected)
-		if (e.Foretold != nil) != c.foretold || e.N != 9 || e.Own != 0 || math.Abs(expected-c.at) > 1e-6*c.at {
-			t.Errorf("%s: foretold %t, %g is expected of %d; want %t, and %g of nine", name, e.Foretold != nil, expected, e.N, c.foretold, c.at)
+		if (e.Predicted != nil) != c.predicted || e.N != 9 || e.Own != 0 || math.Abs(expected-c.at) > 1e-6*c.at {
+			t.Errorf("%s: foretold %t, %g is expected of %d; want %t, and %g of nine", name, e.Predicted != nil, expected, e.N, c.predicted, c.at)
 		}
 	}
 	for _, name := range []string{"frames.duration_ms", "anr.count"} {
-		if e := of(t, name, 2, nil); e.Foretold != nil || e.N != 0 || e.Expected != 0 {
+		if e := of(t, name, 2, nil); e.Predicted != nil || e.N != 0 || e.Expected != 0 {
 			t.Errorf("%s of nothing: %+v", name, e)
 		}
 	}
 }
 
-// Where nothing of its own context is in the history, the new run's repetitions alone say how
-// they differ; of rare events they say nothing of it.
-func TestHowRepetitionsDifferWithoutAHistory(t *testing.T) {
+// Where the history has no run of the same context, the new run's repetitions alone show how they
+// differ; for rare events they don't.
+func TestRepetitionsWithoutHistory(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	for name, want := range map[string]float64{"frames.duration_ms": 3, "anr.count": 0} {
 		history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, gatetest.On("b", name, 2, 3)...), nil)
