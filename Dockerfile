@@ -13,7 +13,7 @@ COPY . .
 ARG VERSION=""
 ENV CGO_ENABLED=0 GOFLAGS=-mod=readonly
 RUN go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -X github.com/apkgate/apkgate/usecase/version.release=$VERSION" \
+    -ldflags "-s -w -X github.com/apkgate/apkgate/internal/version.release=$VERSION" \
     -o /out/apkgate ./cmd/apkgate
 
 FROM debian:12.11-slim

@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"energy":   {"trace", "run", "metric", "stat"},
 	"config":   {"metric", "run", "gate"},
 	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context", "evidence", "importer", "internal/apk", "stat"},
-	"baseline": {"run", "context", "metric"},
+	"runstore": {"run", "context", "metric"},
 	"evidence": {"run", "internal/filelock"},
 	"importer": {"run", "metric", "context"},
 
@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	"internal/apk":          {},
 	"internal/filelock":     {},
 	"internal/gradle":       {},
+	"internal/version":      {},
 	"usecase/perfettoui":    {"trace/perfetto/packets"},
 	"simulator":             {"device", "run", "metric"},
 	"simulator/standin":     {"simulator", "internal/filelock"},
@@ -77,7 +78,7 @@ var mayImport = map[string][]string{
 	// Measurements of the time and memory given in the documents.
 	"research/performance": {},
 	// What a command does, without its flags.
-	"usecase": {"baseline", "collect", "config", "context", "device", "diagnose", "energy", "evidence", "gate", "importer", "metric", "report", "rules", "run", "simulator", "stat", "trace", "internal/apk", "internal/filelock", "internal/gradle"},
+	"usecase": {"runstore", "collect", "config", "context", "device", "diagnose", "energy", "evidence", "gate", "importer", "metric", "report", "rules", "run", "simulator", "stat", "trace", "internal/apk", "internal/filelock", "internal/gradle", "internal/version"},
 	"cli":     {"*"},
 	"cmd":     {"cli"},
 }

@@ -1,9 +1,11 @@
 package apkgate_test
 
 import (
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,4 +34,43 @@ func TestNoScriptStopsReadingAPipe(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLinkerSetsAVariableThatIsThere: the linker ignores a variable that does not exist, and a
+// release would not know its number.
+func TestLinkerSetsAVariableThatIsThere(t *testing.T) {
+	for _, name := range []string{"Dockerfile", "scripts/release"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := regexp.MustCompile(`-X ` + regexp.QuoteMeta(module) + `/([a-z/]+)\.(\w+)=`).FindStringSubmatch(string(raw))
+		if set == nil {
+			t.Errorf("%s sets no variable of %s", name, module)
+			continue
+		}
+		found := false
+		for _, s := range sources(t) {
+			for _, d := range s.file.Decls {
+				for _, spec := range specs(d) {
+					found = found || s.dir == set[1] && slices.ContainsFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == set[2] })
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s sets %s in %s, which has no such variable", name, set[2], set[1])
+		}
+	}
+}
+
+// specs are the variables and constants that a declaration has.
+func specs(d ast.Decl) (out []*ast.ValueSpec) {
+	if group, ok := d.(*ast.GenDecl); ok {
+		for _, spec := range group.Specs {
+			if values, ok := spec.(*ast.ValueSpec); ok {
+				out = append(out, values)
+			}
+		}
+	}
+	return out
 }

@@ -36,10 +36,10 @@ import (
 	"github.com/apkgate/apkgate/cli/setup"
 	"github.com/apkgate/apkgate/cli/show"
 	"github.com/apkgate/apkgate/cli/why"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/secrets"
 	"github.com/apkgate/apkgate/usecase/terminal"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // Process returns the console of this process.

@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -88,7 +88,7 @@ func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	if err := githubactions.CheckName(f.name); err != nil {
 		return nil, exit.Usage(err, "the input name sets it")
 	}
-	leg, err := board.LegName(f.leg)
+	leg, err := matrixcomment.LegName(f.leg)
 	if err != nil {
 		return nil, exit.Usage(err, "the input leg sets it")
 	}

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/simulator/simapp"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
@@ -175,11 +175,11 @@ func (w *workspace) accepted() int {
 	}
 	defer store.Close()
 	n := 0
-	for entry, err := range store.List(w.t.Context(), baseline.Filter{}) {
+	for entry, err := range store.List(w.t.Context(), runstore.Filter{}) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if entry.Mark.State == baseline.Accepted {
+		if entry.Mark.State == runstore.Accepted {
 			n++
 		}
 	}

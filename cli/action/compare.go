@@ -22,8 +22,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/labs"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -79,7 +79,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	if err != nil {
 		return result{}, err
 	}
-	known := locations.Of(c, set.Config, f.ConfigFlags.File())
+	known := sourcelocation.Of(c, set.Config, f.ConfigFlags.File())
 	found := func(answer document.Document, v sidebyside.Verdict) result {
 		return result{content: comparisonContent(v, answer), failOn: set.FailOn, folder: folderOf(c, answer, known)}
 	}
@@ -110,7 +110,7 @@ func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds m
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, err
 	}
-	known := locations.Of(c, set.Config, f.ConfigFlags.File())
+	known := sourcelocation.Of(c, set.Config, f.ConfigFlags.File())
 	return result{content: comparisonContent(in.Verdict, answer), failOn: set.FailOn, folder: folderOf(c, answer, known), loss: pair.Loss}, nil
 }
 

@@ -9,24 +9,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/explanation"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/labs"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/session"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -101,7 +101,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if note := measured.Note(); note != "" {
 		set.Notes = append(set.Notes, note)
 	}
-	sound := baseline.SoundOf(store)
+	sound := runstore.SoundOf(store)
 	set.Policy.Budget = interleaved.BudgetOf(cfg, base, measured, f.Farm)
 	settler := interleaved.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: runevidence.InReport(f.artifact)}
 	settler.Judge = func(runs []run.Run) (layout.Input, error) {
@@ -123,7 +123,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	marked := openstore.Judged(ctx, into, in.Verdict)
 	in.Meta.Repository = a.Job.Repository()
-	known := locations.Find(c, cfg, cmp.Or(f.Config, config.FileName))
+	known := sourcelocation.Find(c, cfg, cmp.Or(f.Config, config.FileName))
 	found := func(in layout.Input) result {
 		return result{
 			content: githubactions.ContentOf(in, known), failOn: set.FailOn, loss: loss,

@@ -18,9 +18,9 @@ import (
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 	"github.com/apkgate/apkgate/usecase/worktree"
 )
@@ -103,7 +103,7 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	}
 	return result{
 		content: refreshContent(done.Refresh, answer), failOn: done.FailOn, loss: done.Loss,
-		folder: folderOf(c, answer, locations.Of(c, set.Config, f.ConfigFlags.File())),
+		folder: folderOf(c, answer, sourcelocation.Of(c, set.Config, f.ConfigFlags.File())),
 	}, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/explanation"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/session"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -148,5 +148,5 @@ func (a *call) show(ctx context.Context, dir string, result result, publish func
 
 // artifactName returns the name of the uploaded report: artifacts of one run can't share a name.
 func artifactName(dir, leg string) string {
-	return strings.Trim(board.FileName(filepath.Base(dir)+" "+leg), "-")
+	return strings.Trim(matrixcomment.FileName(filepath.Base(dir)+" "+leg), "-")
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 // driftRuns limits the accepted runs of a scenario from which a drift is computed.
@@ -13,7 +13,7 @@ const driftRuns = 2000
 
 // acceptedBefore returns the newest accepted runs of the same scenarios as the new ones, on the
 // present level, and those of them that the last refresh accepted.
-func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (last, before []run.Run, err error) {
+func acceptedBefore(ctx context.Context, store runstore.Store, now []run.Run) (last, before []run.Run, err error) {
 	isNew, seen := map[string]bool{}, map[[2]string]bool{}
 	for _, r := range now {
 		isNew[r.ID] = true
@@ -31,7 +31,7 @@ func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (l
 		if len(all) == 0 {
 			continue
 		}
-		for r, err := range baseline.Runs(store.Export(ctx, baseline.Filter{IDs: all})) {
+		for r, err := range runstore.Runs(store.Export(ctx, runstore.Filter{IDs: all})) {
 			if err != nil {
 				return nil, nil, err
 			}
@@ -45,12 +45,12 @@ func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (l
 }
 
 // acceptedOf lists the ids of an app's scenario, and which of them the last refresh accepted.
-func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
-	var newest baseline.Mark // of a refresh
+func acceptedOf(ctx context.Context, store runstore.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
+	var newest runstore.Mark // of a refresh
 	batch := map[string]string{}
-	filter := baseline.Filter{
+	filter := runstore.Filter{
 		Package: of[0], Scenario: of[1], Status: run.Complete, Limit: driftRuns, Level: true,
-		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+		States: []runstore.State{runstore.Accepted, runstore.Rebaselined},
 	}
 	for e, err := range store.List(ctx, filter) {
 		if err != nil {

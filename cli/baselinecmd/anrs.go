@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -35,7 +35,7 @@ first and last, whatever was decided of them.`,
 			if err := exit.OneOf("format", how, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 				return err
 			}
-			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(s runstore.Store) error {
 				found, err := anrsOf(cmd.Context(), s, pkg)
 				if err != nil {
 					return err
@@ -94,12 +94,12 @@ type Seen struct {
 }
 
 // anrsOf looks at one app, or at each app of the history.
-func anrsOf(ctx context.Context, s baseline.Store, pkg string) (ANRs, error) {
+func anrsOf(ctx context.Context, s runstore.Store, pkg string) (ANRs, error) {
 	out := ANRs{Format: "apkgate.anrs/1", Apps: []AppANRs{}}
 	packages := map[string]bool{pkg: true}
 	if pkg == "" {
 		packages = map[string]bool{}
-		for e, err := range s.List(ctx, baseline.Filter{}) {
+		for e, err := range s.List(ctx, runstore.Filter{}) {
 			if err != nil {
 				return out, openstore.Error(err)
 			}
@@ -107,7 +107,7 @@ func anrsOf(ctx context.Context, s baseline.Store, pkg string) (ANRs, error) {
 		}
 	}
 	for _, pkg := range sortedKeys(packages) {
-		runs, err := s.ANRs(ctx, baseline.ANRQuery{Package: pkg})
+		runs, err := s.ANRs(ctx, runstore.ANRQuery{Package: pkg})
 		if err != nil {
 			return out, openstore.Error(err)
 		}

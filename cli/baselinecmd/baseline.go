@@ -1,7 +1,7 @@
 // Package baselinecmd implements the command apkgate baseline: showing and changing the history
 // that runs are compared with, and the refresh by the main branch.
 //
-// It stores nothing itself, which belongs to package baseline. Runs never change; decisions about
+// It stores nothing itself, which belongs to package runstore. Runs never change; decisions about
 // them are marks.
 //
 // It has more files than other packages: each of the commands has one.
@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -57,14 +57,14 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 }
 
 // runNamed returns the run of an id, or of the beginning of one.
-func runNamed(ctx context.Context, s baseline.Store, id string) (baseline.Entry, error) {
+func runNamed(ctx context.Context, s runstore.Store, id string) (runstore.Entry, error) {
 	e, err := s.Get(ctx, id)
 	switch {
 	case err == nil:
 		return e, nil
-	case errors.Is(err, baseline.ErrNotFound) && len(id) < baseline.MinPrefix:
-		return e, exit.Usage(fmt.Errorf("%w: %q is too short to be the beginning of an id, want %d characters or more", baseline.ErrNotFound, id, baseline.MinPrefix), listsRuns)
-	case errors.Is(err, baseline.ErrNotFound):
+	case errors.Is(err, runstore.ErrNotFound) && len(id) < runstore.MinPrefix:
+		return e, exit.Usage(fmt.Errorf("%w: %q is too short to be the beginning of an id, want %d characters or more", runstore.ErrNotFound, id, runstore.MinPrefix), listsRuns)
+	case errors.Is(err, runstore.ErrNotFound):
 		return e, exit.Usage(err, listsRuns)
 	}
 	return e, openstore.Error(err)
@@ -75,19 +75,19 @@ const listsRuns = "apkgate baseline list --by run shows each run with its id"
 
 // withStore calls do with the sound part of the history, which must exist. Damage is reported
 // afterwards.
-func withStore(ctx context.Context, c terminal.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
+func withStore(ctx context.Context, c terminal.Console, f settings.ConfigFlags, do func(runstore.Store) error) error {
 	return with(ctx, c, f, openstore.OpenExisting, do)
 }
 
 // reading calls do, which changes nothing, with the history, which must exist.
-func reading(ctx context.Context, c terminal.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
+func reading(ctx context.Context, c terminal.Console, f settings.ConfigFlags, do func(runstore.Store) error) error {
 	return with(ctx, c, f, openstore.OpenToRead, do)
 }
 
 // opener opens the history at an address.
-type opener func(ctx context.Context, c terminal.Console, address string) (baseline.Store, error)
+type opener func(ctx context.Context, c terminal.Console, address string) (runstore.Store, error)
 
-func with(ctx context.Context, c terminal.Console, f settings.ConfigFlags, open opener, do func(baseline.Store) error) error {
+func with(ctx context.Context, c terminal.Console, f settings.ConfigFlags, open opener, do func(runstore.Store) error) error {
 	path, err := settings.StoreAddress(f)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func with(ctx context.Context, c terminal.Console, f settings.ConfigFlags, open 
 	if err != nil {
 		return err
 	}
-	sound := baseline.SoundOf(store)
+	sound := runstore.SoundOf(store)
 	return errors.Join(do(sound), openstore.Damage(c, sound), store.Close())
 }
 
@@ -108,7 +108,7 @@ func verifyCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Read the whole history and say what is damaged", Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(s runstore.Store) error {
 				// Millions of small, short-lived values and next to nothing that stays: collected
 				// less often, they cost half the time.
 				defer debug.SetGCPercent(debug.SetGCPercent(verifyGCPercent))

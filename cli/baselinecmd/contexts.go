@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate/history/contexts"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -88,7 +88,7 @@ func showContexts(c terminal.Console, cmd *cobra.Command, f contextsFlags) error
 	if err != nil {
 		return err
 	}
-	return reading(cmd.Context(), c, *f.ConfigFlags, func(s baseline.Store) error {
+	return reading(cmd.Context(), c, *f.ConfigFlags, func(s runstore.Store) error {
 		found, err := contextsOf(cmd.Context(), s, f, set)
 		if err != nil {
 			return err
@@ -104,10 +104,10 @@ func showContexts(c terminal.Console, cmd *cobra.Command, f contextsFlags) error
 }
 
 // contextsOf looks at each scenario of the accepted runs.
-func contextsOf(ctx context.Context, s baseline.Store, f contextsFlags, set settings.Settings) (Contexts, error) {
+func contextsOf(ctx context.Context, s runstore.Store, f contextsFlags, set settings.Settings) (Contexts, error) {
 	out, seen := Contexts{Format: "apkgate.contexts/1", Scenarios: []Scenario{}}, map[string]bool{}
 	var asked []Scenario
-	filter := baseline.Filter{Package: f.pkg, Scenario: f.scenario, States: []baseline.State{baseline.Accepted, baseline.Rebaselined}}
+	filter := runstore.Filter{Package: f.pkg, Scenario: f.scenario, States: []runstore.State{runstore.Accepted, runstore.Rebaselined}}
 	for e, err := range s.List(ctx, filter) {
 		if err != nil {
 			return out, openstore.Error(err)
@@ -120,7 +120,7 @@ func contextsOf(ctx context.Context, s baseline.Store, f contextsFlags, set sett
 	}
 	slices.SortFunc(asked, func(a, b Scenario) int { return strings.Compare(a.key(), b.key()) })
 	for _, one := range asked {
-		refs, err := s.References(ctx, baseline.Query{
+		refs, err := s.References(ctx, runstore.Query{
 			Package: one.Package, Scenario: one.Scenario, Context: one.Only, Use: set.Policy.Use, Centre: set.Policy.Centre,
 		})
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
@@ -32,13 +32,13 @@ holds runs alone.`,
 			if err != nil {
 				return err
 			}
-			return reading(cmd.Context(), c, *f, func(from baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(from runstore.Store) error {
 				target, err := openstore.Open(cmd.Context(), c, to)
 				if err != nil {
 					return err
 				}
 				var load runevidence.Load
-				done, err := baseline.Take(cmd.Context(), target, load.Entries(from.Export(cmd.Context(), baseline.Filter{})))
+				done, err := runstore.Take(cmd.Context(), target, load.Entries(from.Export(cmd.Context(), runstore.Filter{})))
 				if err = errors.Join(err, target.Close()); err != nil {
 					return openstore.Error(err)
 				}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/viewer"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
@@ -46,7 +46,7 @@ The page reads the file from this computer while apkgate waits.`,
 			if err := viewer.PartOf(cmd.Flags(), open != ""); err != nil {
 				return err
 			}
-			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(s runstore.Store) error {
 				if open != "" {
 					return openEvidence(cmd.Context(), c, s, openstore.Kept(address), ids, open, part)
 				}
@@ -61,7 +61,7 @@ The page reads the file from this computer while apkgate waits.`,
 }
 
 // openEvidence opens the one trace of the runs with that name or digest.
-func openEvidence(ctx context.Context, c terminal.Console, s baseline.Store, folder *evidence.Folder, ids []string, name string, part viewer.Span) error {
+func openEvidence(ctx context.Context, c terminal.Console, s runstore.Store, folder *evidence.Folder, ids []string, name string, part viewer.Span) error {
 	found := map[string]run.Evidence{}
 	for _, id := range ids {
 		e, err := runNamed(ctx, s, id)
@@ -69,7 +69,7 @@ func openEvidence(ctx context.Context, c terminal.Console, s baseline.Store, fol
 			return err
 		}
 		for _, file := range e.Run.Evidence {
-			if file.Kind == run.PerfettoTrace && (file.Name == name || len(name) >= baseline.MinPrefix && strings.HasPrefix(file.Digest, name)) {
+			if file.Kind == run.PerfettoTrace && (file.Name == name || len(name) >= runstore.MinPrefix && strings.HasPrefix(file.Digest, name)) {
 				found[file.Digest] = file
 			}
 		}
@@ -98,7 +98,7 @@ func openEvidence(ctx context.Context, c terminal.Console, s baseline.Store, fol
 	return nil
 }
 
-func showEvidence(ctx context.Context, c terminal.Console, s baseline.Store, folder *evidence.Folder, ids []string, out string) error {
+func showEvidence(ctx context.Context, c terminal.Console, s runstore.Store, folder *evidence.Folder, ids []string, out string) error {
 	var runs []run.Run
 	for _, id := range ids {
 		e, err := runNamed(ctx, s, id)

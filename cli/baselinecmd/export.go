@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/parquet"
 	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/parquetexport"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -44,7 +44,7 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 			if evidence && !toFile {
 				return exit.Usage(errors.New("--evidence copies files beside the one that is written"), "name that with --output")
 			}
-			if evidence && parquet.Named(out) {
+			if evidence && parquetexport.Named(out) {
 				return exit.Usage(errors.New("--evidence goes with runs, of which a .parquet file has only numbers"), "export them to a .jsonl.zst too")
 			}
 			address, err := settings.StoreAddress(*f)
@@ -54,10 +54,10 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 			if err != nil {
 				return err
 			}
-			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(s runstore.Store) error {
 				var load runevidence.Load
 				write := func(w io.Writer) error {
-					_, err := baseline.WriteJSONL(w, load.Passing(baseline.Runs(s.Export(cmd.Context(), filter))))
+					_, err := runstore.WriteJSONL(w, load.Passing(runstore.Runs(s.Export(cmd.Context(), filter))))
 					return err
 				}
 				if !toFile {
@@ -66,11 +66,11 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 					return err
 				}
 				err := atomicfile.Write(out, func(w io.Writer) error {
-					if parquet.Named(out) {
-						_, err := parquet.Write(w, s.Export(cmd.Context(), filter))
+					if parquetexport.Named(out) {
+						_, err := parquetexport.Write(w, s.Export(cmd.Context(), filter))
 						return err
 					}
-					packed, err := baseline.Compress(w, out)
+					packed, err := runstore.Compress(w, out)
 					if err != nil {
 						return err
 					}

@@ -9,20 +9,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 func importCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
-	var imports runfiles.ImportFlags
+	var imports inputfiles.ImportFlags
 	var unmarked bool
 	cmd := &cobra.Command{
 		Use: "import FILE [FILE …]", Short: "Add runs from files to the history, as accepted",
@@ -47,12 +47,12 @@ traces, are copied from the folder FILE.evidence to a history that is a file.`,
 	return cmd
 }
 
-func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags, imports runfiles.ImportFlags, files []string, accept bool) error {
+func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags, imports inputfiles.ImportFlags, files []string, accept bool) error {
 	options, err := imports.Options()
 	if err != nil {
 		return err
 	}
-	if err := runfiles.CheckFiles(c, files); err != nil {
+	if err := inputfiles.CheckFiles(c, files); err != nil {
 		return err
 	}
 	path, err := settings.StoreAddress(f)
@@ -63,16 +63,16 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 	if err != nil {
 		return err
 	}
-	var mark *baseline.Mark
+	var mark *runstore.Mark
 	if accept {
-		mark = &baseline.Mark{State: baseline.Accepted, Note: "imported"}
+		mark = &runstore.Mark{State: runstore.Accepted, Note: "imported"}
 	}
-	var total baseline.Imported
+	var total runstore.Imported
 	broken, damaged := 0, 0
 	for _, file := range files {
-		runs := passOver(c, runfiles.RunsIn(c, file, options), &damaged)
+		runs := passOver(c, inputfiles.RunsIn(c, file, options), &damaged)
 		var load runevidence.Load
-		done, err := baseline.Import(ctx, store, load.Passing(counting(runs, &broken)), mark, isNoReference)
+		done, err := runstore.Import(ctx, store, load.Passing(counting(runs, &broken)), mark, isNoReference)
 		if err == nil && file != "-" {
 			err = carry(ctx, c, &load, file, path)
 		}
@@ -98,7 +98,7 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 
 // isNoReference reports whether a run is not accepted by default: the gate refused it, or it was
 // measured in turns with another build.
-func isNoReference(e baseline.Entry) bool {
+func isNoReference(e runstore.Entry) bool {
 	return openstore.Refused(e) || interleaved.MeasuredInTurns(e.Run)
 }
 
@@ -106,7 +106,7 @@ func isNoReference(e baseline.Entry) bool {
 func passOver(c terminal.Console, runs iter.Seq2[run.Run, error], count *int) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for r, err := range runs {
-			var damaged *baseline.DamagedRun
+			var damaged *runstore.DamagedRun
 			if errors.As(err, &damaged) {
 				if *count++; *count <= openstore.ShownDamage {
 					fmt.Fprintf(c.Stderr, "warning: %s\n", terminal.Plain(err.Error()))

@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -52,7 +52,7 @@ each session, is a JSON object on a line of its own, with all names in full.`,
 			if err != nil {
 				return err
 			}
-			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(s runstore.Store) error {
 				if by == bySession {
 					return listSessions(cmd.Context(), c, s, filter, output.Format(format))
 				}
@@ -88,7 +88,7 @@ const (
 )
 
 // list prints each run as it is read: a history may be larger than memory.
-func list(ctx context.Context, c terminal.Console, s baseline.Store, filter baseline.Filter, format output.Format) error {
+func list(ctx context.Context, c terminal.Console, s runstore.Store, filter runstore.Filter, format output.Format) error {
 	out := bufio.NewWriter(c.Stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -119,7 +119,7 @@ func list(ctx context.Context, c terminal.Console, s baseline.Store, filter base
 }
 
 // cellsOf returns the cells of a run in the list.
-func cellsOf(e baseline.Entry) []string {
+func cellsOf(e runstore.Entry) []string {
 	started := ""
 	if !e.Run.Started.IsZero() {
 		started = e.Run.Started.UTC().Format("2006-01-02 15:04")
@@ -140,7 +140,7 @@ func outcomeOf(r run.Run) string {
 }
 
 // stateOf returns what was decided about a run, and why it may still not count.
-func stateOf(e baseline.Entry) string {
+func stateOf(e runstore.Entry) string {
 	state := cmp.Or(string(e.Mark.State), "unmarked")
 	if openstore.RejectedByGate(e.Mark) {
 		state += " by the gate"
@@ -171,7 +171,7 @@ type listed struct {
 	InRounds bool              `json:"in_rounds"`
 }
 
-func listedOf(e baseline.Entry) listed {
+func listedOf(e runstore.Entry) listed {
 	return listed{
 		ID: e.Run.ID, Started: e.Run.Started.UTC(), App: e.Run.App, Source: e.Run.Source, Scenario: e.Run.Scenario,
 		Session: e.Run.Session, Context: e.Run.Context, Status: e.Run.Status,
@@ -196,17 +196,17 @@ func (f *filterFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.limit, "limit", 0, "at most so many (0: all)")
 }
 
-func (f filterFlags) filter() (baseline.Filter, error) {
-	out := baseline.Filter{Package: f.pkg, Scenario: f.scenario, Commit: f.commit, Limit: f.limit}
+func (f filterFlags) filter() (runstore.Filter, error) {
+	out := runstore.Filter{Package: f.pkg, Scenario: f.scenario, Commit: f.commit, Limit: f.limit}
 	switch f.state {
 	case "":
 	case "unmarked":
-		out.States = []baseline.State{baseline.Unmarked}
+		out.States = []runstore.State{runstore.Unmarked}
 	default:
-		if err := exit.OneOf("state", baseline.State(f.state), append(baseline.States(), "unmarked")); err != nil {
+		if err := exit.OneOf("state", runstore.State(f.state), append(runstore.States(), "unmarked")); err != nil {
 			return out, err
 		}
-		out.States = []baseline.State{baseline.State(f.state)}
+		out.States = []runstore.State{runstore.State(f.state)}
 	}
 	for _, w := range f.where {
 		name, value, ok := strings.Cut(w, "=")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -25,7 +25,7 @@ type markFlags struct {
 }
 
 func acceptCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
-	return markCommand(c, f, baseline.Accepted, &cobra.Command{
+	return markCommand(c, f, runstore.Accepted, &cobra.Command{
 		Use: "accept {RUN … | --session S | --commit C | --all}", Short: "Make runs part of what later ones are compared with",
 		Long: `Accepts the runs that are named, or those of a session or a commit, or all: of
 these the complete ones that nobody has decided on yet. Rounds of two builds are no
@@ -38,7 +38,7 @@ accepted only with a --note, and never by --all.`,
 }
 
 func rejectCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
-	return markCommand(c, f, baseline.Rejected, &cobra.Command{
+	return markCommand(c, f, runstore.Rejected, &cobra.Command{
 		Use: "reject {RUN … | --session S | --commit C | --all}", Short: "Keep runs out of what later ones are compared with",
 		Long: `Rejects the runs that are named, or those of a session or a commit, also where they
 were accepted before. --all rejects every run that nobody has decided on yet.`,
@@ -46,7 +46,7 @@ were accepted before. --all rejects every run that nobody has decided on yet.`,
 }
 
 func rebaselineCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
-	return markCommand(c, f, baseline.Rebaselined, &cobra.Command{
+	return markCommand(c, f, runstore.Rebaselined, &cobra.Command{
 		Use: "rebaseline {RUN … | --session S | --commit C}", Short: "Accept runs as a new level: older ones no longer count",
 		Long: `Accepts the runs that are named, or those of a session or a commit that nobody has
 rejected, as a new level: runs of the same app and scenario that started before them
@@ -58,7 +58,7 @@ is 2. Name a run of each device, or confirm with --yes.`,
 	})
 }
 
-func markCommand(c terminal.Console, f *settings.ConfigFlags, state baseline.State, cmd *cobra.Command) *cobra.Command {
+func markCommand(c terminal.Console, f *settings.ConfigFlags, state runstore.State, cmd *cobra.Command) *cobra.Command {
 	var mf markFlags
 	cmd.Args = func(_ *cobra.Command, ids []string) error { return mf.check(cmd, ids) }
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
@@ -67,14 +67,14 @@ func markCommand(c terminal.Console, f *settings.ConfigFlags, state baseline.Sta
 			return err
 		}
 		filter.Session = mf.session
-		return withStore(cmd.Context(), c, *f, func(s baseline.Store) error {
+		return withStore(cmd.Context(), c, *f, func(s runstore.Store) error {
 			return mark(cmd.Context(), c, s, state, ids, filter, mf)
 		})
 	}
 	cmd.Flags().StringVar(&mf.note, "note", "", "why, in a few words")
 	cmd.Flags().StringVar(&mf.session, "session", "", "the runs of this session")
 	cmd.Flags().StringVar(&mf.commit, "commit", "", "the runs of this commit")
-	if state == baseline.Rebaselined {
+	if state == runstore.Rebaselined {
 		cmd.Flags().BoolVar(&mf.yes, "yes", false, "also retire the runs of devices of which none is named")
 	} else {
 		cmd.Flags().BoolVar(&mf.all, "all", false, "all runs that nobody has decided on")
@@ -108,13 +108,13 @@ func (f *markFlags) check(cmd *cobra.Command, ids []string) error {
 }
 
 // mark marks the runs of the ids, or those that the filter chooses.
-func mark(ctx context.Context, c terminal.Console, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) error {
+func mark(ctx context.Context, c terminal.Console, s runstore.Store, state runstore.State, ids []string, filter runstore.Filter, f markFlags) error {
 	chosen, left, err := chooseRuns(ctx, s, state, ids, filter, f)
 	if err != nil {
 		return err
 	}
-	var retired []baseline.Entry
-	if state == baseline.Rebaselined {
+	var retired []runstore.Entry
+	if state == runstore.Rebaselined {
 		if retired, err = retiredBy(ctx, s, chosen); err != nil {
 			return err
 		}
@@ -128,12 +128,12 @@ func mark(ctx context.Context, c terminal.Console, s baseline.Store, state basel
 		for i, e := range chosen {
 			marked[i] = e.Run.ID
 		}
-		if err := s.Mark(ctx, marked, baseline.Mark{State: state, Note: f.note}); err != nil {
+		if err := s.Mark(ctx, marked, runstore.Mark{State: state, Note: f.note}); err != nil {
 			return openstore.Error(err)
 		}
 	}
 	fmt.Fprintf(c.Stdout, "%s: %s\n", state, ofDevices(chosen, "run"))
-	if state == baseline.Rebaselined {
+	if state == runstore.Rebaselined {
 		fmt.Fprintf(c.Stdout, "no longer compared with: %s\n", ofDevices(retired, "accepted run"))
 	} else if n := leveled(chosen); n > 0 {
 		fmt.Fprintf(c.Stdout, "%d of them %s rebaselined: what started before counts again, unless another run holds the level\n", n, prose.Plural(n, "was", "were"))
@@ -155,10 +155,10 @@ func mark(ctx context.Context, c terminal.Console, s baseline.Store, state basel
 }
 
 // leveled counts the runs that have begun a level.
-func leveled(entries []baseline.Entry) int {
+func leveled(entries []runstore.Entry) int {
 	n := 0
 	for _, e := range entries {
-		if e.Mark.State == baseline.Rebaselined {
+		if e.Mark.State == runstore.Rebaselined {
 			n++
 		}
 	}
@@ -169,7 +169,7 @@ func leveled(entries []baseline.Entry) int {
 type leftOut struct{ decided, broken, inRounds, byGate int }
 
 // chooseRuns returns the runs of the ids, or else those of the filter that the mark applies to.
-func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) (chosen []baseline.Entry, left leftOut, err error) {
+func chooseRuns(ctx context.Context, s runstore.Store, state runstore.State, ids []string, filter runstore.Filter, f markFlags) (chosen []runstore.Entry, left leftOut, err error) {
 	for _, id := range ids {
 		e, err := runNamed(ctx, s, id)
 		if err != nil {
@@ -179,7 +179,7 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 			return nil, left, exit.Usage(fmt.Errorf("run %s was measured in turns with another build, and can't be %s", e.Run.ID, state),
 				"apkgate baseline list --by run shows the runs that were measured by themselves")
 		}
-		if state == baseline.Accepted && e.Run.Status == run.Complete && openstore.Refused(e) && !f.forced() {
+		if state == runstore.Accepted && e.Run.Status == run.Complete && openstore.Refused(e) && !f.forced() {
 			return nil, left, exit.Usage(fmt.Errorf("run %s can't be accepted without a reason: %s", e.Run.ID, openstore.WhyRefused(e)),
 				"--note says why it is accepted all the same; apkgate baseline rebaseline makes it the new level")
 		}
@@ -193,9 +193,9 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 		switch {
 		case err != nil:
 			return nil, left, openstore.Error(err)
-		case e.Run.Status != run.Complete && state.Reference() && (e.Mark.State == baseline.Unmarked || openstore.Refused(e)):
+		case e.Run.Status != run.Complete && state.Reference() && (e.Mark.State == runstore.Unmarked || openstore.Refused(e)):
 			left.broken++
-		case state == baseline.Accepted && openstore.Refused(e) && !f.forced():
+		case state == runstore.Accepted && openstore.Refused(e) && !f.forced():
 			left.byGate++
 		case !open(e, state, f):
 			left.decided++
@@ -214,16 +214,16 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 
 // open reports whether a run in that state is to be marked if it is not named itself. A person's
 // decision is not undone inadvertently.
-func open(e baseline.Entry, wanted baseline.State, f markFlags) bool {
+func open(e runstore.Entry, wanted runstore.State, f markFlags) bool {
 	switch {
-	case e.Mark.State == baseline.Unmarked:
+	case e.Mark.State == runstore.Unmarked:
 		return true
-	case wanted == baseline.Rejected:
-		return !f.all && e.Mark.State != baseline.Rejected
-	case wanted == baseline.Accepted:
+	case wanted == runstore.Rejected:
+		return !f.all && e.Mark.State != runstore.Rejected
+	case wanted == runstore.Accepted:
 		return f.forced() && openstore.Refused(e)
-	case wanted == baseline.Rebaselined:
-		return e.Mark.State == baseline.Accepted || openstore.Refused(e)
+	case wanted == runstore.Rebaselined:
+		return e.Mark.State == runstore.Accepted || openstore.Refused(e)
 	}
 	return false
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
@@ -27,13 +27,13 @@ func pruneCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 			if keep < 1 {
 				return exit.Usage(fmt.Errorf("--keep is %d, want 1 or more", keep), "apkgate baseline prune --keep 200")
 			}
-			prune := func(s baseline.Store) error { return prune(cmd.Context(), c, s, keep, yes) }
+			prune := func(s runstore.Store) error { return prune(cmd.Context(), c, s, keep, yes) }
 			if yes {
 				address, err := settings.StoreAddress(*f)
 				if err != nil {
 					return err
 				}
-				return withStore(cmd.Context(), c, *f, func(s baseline.Store) error {
+				return withStore(cmd.Context(), c, *f, func(s runstore.Store) error {
 					if err := prune(s); err != nil {
 						return err
 					}
@@ -48,9 +48,9 @@ func pruneCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return cmd
 }
 
-func prune(ctx context.Context, c terminal.Console, s baseline.Store, keep int, yes bool) error {
+func prune(ctx context.Context, c terminal.Console, s runstore.Store, keep int, yes bool) error {
 	n := 0
-	removed, err := s.Prune(ctx, baseline.Retention{Keep: keep, DryRun: !yes}, func(e baseline.Entry) error {
+	removed, err := s.Prune(ctx, runstore.Retention{Keep: keep, DryRun: !yes}, func(e runstore.Entry) error {
 		n++
 		_, err := fmt.Fprintf(c.Stdout, "%s  %s  %s  %s\n", terminal.Plain(e.Run.ID), terminal.Plain(e.Run.App.Package), terminal.Plain(e.Run.Scenario), terminal.Plain(devctx.Name(e.Run.Context, devctx.Named)))
 		return err
@@ -70,12 +70,12 @@ func prune(ctx context.Context, c terminal.Console, s baseline.Store, keep int, 
 }
 
 // pruneKept removes the files of runs that the history does not have any more.
-func pruneKept(ctx context.Context, c terminal.Console, s baseline.Store, address string) error {
+func pruneKept(ctx context.Context, c terminal.Console, s runstore.Store, address string) error {
 	gone, err := runevidence.Prune(ctx, openstore.Kept(address), s)
 	if gone.Files > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s of removed runs removed\n", gone.Files, prose.Plural(gone.Files, "kept file", "kept files"))
 	}
-	if errors.Is(err, baseline.ErrDamaged) { // which is reported when all is done
+	if errors.Is(err, runstore.ErrDamaged) { // which is reported when all is done
 		printNote(c, "the files that were kept with the removed runs stay, as a damaged history can't tell which runs it holds")
 		return nil
 	}

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // raced is a history in which somebody marks one of the listed runs before they are removed.
-type raced struct{ baseline.Store }
+type raced struct{ runstore.Store }
 
-func (raced) Prune(_ context.Context, _ baseline.Retention, each func(baseline.Entry) error) (int, error) {
+func (raced) Prune(_ context.Context, _ runstore.Retention, each func(runstore.Entry) error) (int, error) {
 	for _, id := range []string{"old", "older", "marked"} {
-		if err := each(baseline.Entry{Run: run.Run{ID: id}}); err != nil {
+		if err := each(runstore.Entry{Run: run.Run{ID: id}}); err != nil {
 			return 0, err
 		}
 	}

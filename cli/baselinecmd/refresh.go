@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
@@ -22,19 +21,20 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/labs"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/session"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -102,7 +102,7 @@ func showRefresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags
 	if err != nil {
 		return err
 	}
-	out.Places = locations.Of(c, set.Config, cf.File())
+	out.Places = sourcelocation.Of(c, set.Config, cf.File())
 	if err := atomicfile.KeepsInput(out.Files(), f.runs, []string{set.Store, cf.File()}); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func Refresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, se
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	sound := baseline.SoundOf(store)
+	sound := runstore.SoundOf(store)
 	set.Policy.Budget = interleaved.BudgetOf(cfg, base, measured, f.Farm)
 	settler := interleaved.Settler{Console: c, Config: cfg, Flags: f.CollectFlags, Base: base, Store: store}
 	done, err := refreshWith(ctx, sound, measured, set, f.AcceptRegression, settler)
@@ -169,7 +169,7 @@ func Refresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, se
 
 // refreshSource makes the new runs and stores them in the history, not accepted yet. A loss does
 // not affect the others.
-type refreshSource func(context.Context, baseline.Store) (measurement.Measured, error)
+type refreshSource func(context.Context, runstore.Store) (measurement.Measured, error)
 
 // refreshConfig returns the configuration to measure; nil if the runs come from files.
 func refreshConfig(c terminal.Console, cf settings.ConfigFlags, f Refreshing) (*config.Config, error) {
@@ -184,7 +184,7 @@ func refreshConfig(c terminal.Console, cf settings.ConfigFlags, f Refreshing) (*
 func refresher(c session.Command, f *Refreshing) (refreshSource, func(context.Context), error) {
 	if c.Config == nil {
 		runs, err := refreshRuns(c.Console, *f)
-		return func(ctx context.Context, store baseline.Store) (measurement.Measured, error) {
+		return func(ctx context.Context, store runstore.Store) (measurement.Measured, error) {
 			if _, err := store.Add(ctx, runs...); err != nil {
 				return measurement.Measured{}, openstore.Error(err)
 			}
@@ -196,20 +196,20 @@ func refresher(c session.Command, f *Refreshing) (refreshSource, func(context.Co
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(ctx context.Context, store baseline.Store) (measurement.Measured, error) {
+	return func(ctx context.Context, store runstore.Store) (measurement.Measured, error) {
 		return measurement.MeasureInto(ctx, c.Console, c.Config, f.CollectFlags, store)
 	}, measuring.End, nil
 }
 
 // refreshRuns reads the files of --run.
 func refreshRuns(c terminal.Console, f Refreshing) ([]run.Run, error) {
-	imports := runfiles.ImportFlags{Pkg: f.pkg, Context: f.context, Version: f.Version, Commit: f.Commit}
+	imports := inputfiles.ImportFlags{Pkg: f.pkg, Context: f.context, Version: f.Version, Commit: f.Commit}
 	if len(f.Scenarios) == 1 {
 		imports.Scenario = f.Scenarios[0]
 	}
-	runs, err := runfiles.Runs(c, f.runs, imports)
+	runs, err := inputfiles.Runs(c, f.runs, imports)
 	if err == nil {
-		runs, err = runfiles.Distinct(runs, f.runs)
+		runs, err = inputfiles.Distinct(runs, f.runs)
 	}
 	if err == nil && len(runs) == 0 {
 		err = exit.Usage(fmt.Errorf("nothing to accept: no run in %s", strings.Join(f.runs, ", ")), "")
@@ -222,7 +222,7 @@ const refreshBatch = "refresh "
 
 // refreshWith checks the runs, measures more if that leaves something undecided, and accepts or
 // refuses them.
-func refreshWith(ctx context.Context, store *baseline.Sound, measured measurement.Measured, set settings.Settings, acceptRegression bool, settler interleaved.Settler) (*Refreshed, error) {
+func refreshWith(ctx context.Context, store *runstore.Sound, measured measurement.Measured, set settings.Settings, acceptRegression bool, settler interleaved.Settler) (*Refreshed, error) {
 	var err error
 	runs := measured.Runs
 	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
@@ -273,7 +273,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured measuremen
 const withAnother = "another run of this refresh is a regression"
 
 // keepRefused stores the gate's outcome of each run, and why runs were refused.
-func keepRefused(ctx context.Context, store baseline.Store, v gate.Verdict, did saved.Refresh) error {
+func keepRefused(ctx context.Context, store runstore.Store, v gate.Verdict, did saved.Refresh) error {
 	if err := openstore.Judged(ctx, store, v); err != nil {
 		return err
 	}
@@ -288,9 +288,9 @@ func keepRefused(ctx context.Context, store baseline.Store, v gate.Verdict, did 
 
 // refreshMark accepts the runs of a refresh as one batch. Its name follows from the runs, so that
 // repeating it is no other refresh.
-func refreshMark(ids []string) baseline.Mark {
+func refreshMark(ids []string) runstore.Mark {
 	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(ids)), "\x00")))
-	return baseline.Mark{State: baseline.Accepted, Note: "baseline refresh", Batch: refreshBatch + hex.EncodeToString(sum[:8])}
+	return runstore.Mark{State: runstore.Accepted, Note: "baseline refresh", Batch: refreshBatch + hex.EncodeToString(sum[:8])}
 }
 
 // sortOut decides which runs are accepted. A build that is worse on one device is a worse build:

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline/sqlite"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore/sqlite"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/openstore"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -33,7 +33,7 @@ Let nobody else use the history meanwhile.`,
 				return exit.Usage(errors.New("repair makes a new history of a file only"),
 					"apkgate baseline copy --to FILE takes what is sound of any history along")
 			}
-			if err := runfiles.CheckFiles(c, []string{path}); err != nil {
+			if err := inputfiles.CheckFiles(c, []string{path}); err != nil {
 				return err
 			}
 			done, err := sqlite.Repair(cmd.Context(), path, sqlite.Options{Now: c.Now})

@@ -12,11 +12,11 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -41,7 +41,7 @@ type listedSession struct {
 }
 
 // sessions groups the runs of a history, in the order of the newest run of each.
-func sessions(ctx context.Context, s baseline.Store, filter baseline.Filter) ([]*listedSession, error) {
+func sessions(ctx context.Context, s runstore.Store, filter runstore.Filter) ([]*listedSession, error) {
 	var out []*listedSession
 	of := map[[2]string]*listedSession{}
 	for e, err := range s.List(ctx, filter) {
@@ -59,7 +59,7 @@ func sessions(ctx context.Context, s baseline.Store, filter baseline.Filter) ([]
 	return out, nil
 }
 
-func (l *listedSession) add(e baseline.Entry) {
+func (l *listedSession) add(e runstore.Entry) {
 	l.Runs = append(l.Runs, e.Run.ID)
 	if l.Started.IsZero() || !e.Run.Started.IsZero() && e.Run.Started.Before(l.Started) {
 		l.Started = e.Run.Started.UTC()
@@ -87,7 +87,7 @@ func addOnce[T comparable](list []T, v T) []T {
 }
 
 // listSessions prints a line for each session, newest first.
-func listSessions(ctx context.Context, c terminal.Console, s baseline.Store, filter baseline.Filter, format output.Format) error {
+func listSessions(ctx context.Context, c terminal.Console, s runstore.Store, filter runstore.Filter, format output.Format) error {
 	limit := filter.Limit
 	filter.Limit = 0
 	found, err := sessions(ctx, s, filter)
@@ -240,7 +240,7 @@ func (l *listedSession) state() string {
 		if n == 0 {
 			continue
 		}
-		if l.Retired == n && baseline.State(state).Reference() {
+		if l.Retired == n && runstore.State(state).Reference() {
 			state = "old level"
 		}
 		if n < len(l.Runs) {

@@ -11,15 +11,15 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // aSession adds a session's runs, one on each model, and returns their ids.
-func aSession(t *testing.T, s baseline.Store, name, commit, ref string, at time.Time, models ...string) []string {
+func aSession(t *testing.T, s runstore.Store, name, commit, ref string, at time.Time, models ...string) []string {
 	t.Helper()
 	var ids []string
 	for i, model := range models {
@@ -38,7 +38,7 @@ func aSession(t *testing.T, s baseline.Store, name, commit, ref string, at time.
 	return ids
 }
 
-func said(t *testing.T, s baseline.Store, outcome string, ids ...string) {
+func said(t *testing.T, s runstore.Store, outcome string, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
 		if err := s.Judge(t.Context(), map[string]run.Judged{id: {Outcome: outcome}}); err != nil {
@@ -47,17 +47,17 @@ func said(t *testing.T, s baseline.Store, outcome string, ids ...string) {
 	}
 }
 
-func marked(t *testing.T, s baseline.Store, state baseline.State, ids ...string) {
+func marked(t *testing.T, s runstore.Store, state runstore.State, ids ...string) {
 	t.Helper()
-	if err := s.Mark(t.Context(), ids, baseline.Mark{State: state}); err != nil {
+	if err := s.Mark(t.Context(), ids, runstore.Mark{State: state}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func printed(t *testing.T, s baseline.Store, format output.Format) string {
+func printed(t *testing.T, s runstore.Store, format output.Format) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := listSessions(context.Background(), terminal.Console{Stdout: &out}, s, baseline.Filter{}, format); err != nil {
+	if err := listSessions(context.Background(), terminal.Console{Stdout: &out}, s, runstore.Filter{}, format); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -75,11 +75,11 @@ func TestListBySession(t *testing.T) {
 	ids := aSession(t, s, "night", mainCommit, "refs/heads/main", night, "Pixel 7", "Pixel 5", "Pixel 4")
 	said(t, s, "pass", ids...)
 	said(t, s, "inconclusive", ids[2])
-	marked(t, s, baseline.Accepted, ids[:2]...)
+	marked(t, s, runstore.Accepted, ids[:2]...)
 	ids = aSession(t, s, "red", "0000000", "refs/pull/12/merge", night.Add(time.Hour), "Pixel 7", "Pixel 5")
 	said(t, s, "regression", ids[0])
 	said(t, s, "pass", ids[1])
-	marked(t, s, baseline.Rejected, ids...)
+	marked(t, s, runstore.Rejected, ids...)
 	aSession(t, s, "red rounds", "0000000", "refs/pull/12/merge", night.Add(2*time.Hour), "Pixel 7")
 	want := []string{
 		"when|commit|ref|build|devices|outcome|state",
@@ -88,7 +88,7 @@ func TestListBySession(t *testing.T) {
 		"2026-01-31 22:00|4f2a91c|main|2.1|3 devices|inconclusive|2/3 accepted",
 		"2026-01-31 21:00|||2.1|Pixel 7|not judged|unmarked",
 	}
-	found, err := sessions(t.Context(), s, baseline.Filter{})
+	found, err := sessions(t.Context(), s, runstore.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestSessionsFitATerminal(t *testing.T) {
 	for i, name := range []string{"one", "two", "three"} {
 		ids := aSession(t, s, name+long, mainCommit+long, "refs/heads/feature/"+long, at.Add(time.Duration(i)*time.Hour), long+name, "Pixel 7", "Pixel 6", "Pixel 5")
 		said(t, s, "inconclusive", ids...)
-		marked(t, s, baseline.Rebaselined, ids[0])
+		marked(t, s, runstore.Rebaselined, ids[0])
 	}
 	aSession(t, s, "four", mainCommit, "refs/heads/feature/"+long, at, long)
 	for i, line := range strings.Split(strings.TrimSpace(printed(t, s, output.FormatText)), "\n") {

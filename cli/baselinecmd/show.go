@@ -3,8 +3,8 @@ package baselinecmd
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
@@ -23,7 +23,7 @@ with it, such as traces; apkgate baseline evidence copies them.`,
 			if err != nil {
 				return err
 			}
-			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+			return reading(cmd.Context(), c, *f, func(s runstore.Store) error {
 				for _, id := range ids {
 					e, err := runNamed(cmd.Context(), s, id)
 					if err != nil {
@@ -49,14 +49,14 @@ with it, such as traces; apkgate baseline evidence copies them.`,
 
 // fateOf returns the gate's last outcome of a run, and what was decided about it, since when and
 // why.
-func fateOf(e baseline.Entry) string {
+func fateOf(e runstore.Entry) string {
 	const day = "2006-01-02 15:04 UTC"
 	text := "run " + e.Run.ID + ": " + outcomeOf(e.Run)
 	if e.Run.Judged != nil {
 		text += " on " + e.Run.Judged.At.UTC().Format(day)
 	}
 	text += ", " + stateOf(e)
-	if e.Mark.State != baseline.Unmarked {
+	if e.Mark.State != runstore.Unmarked {
 		text += " on " + e.Mark.At.UTC().Format(day)
 	}
 	if e.Mark.Note != "" {

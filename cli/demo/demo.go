@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/collect"
@@ -27,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/simulator/profile"
 	"github.com/apkgate/apkgate/simulator/simapp"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
@@ -171,7 +171,7 @@ networks: [%s]
 devices:
 `
 
-func (d demo) play(ctx context.Context, store baseline.Store) error {
+func (d demo) play(ctx context.Context, store runstore.Store) error {
 	good, err := d.config("main-branch.yml", goodBuild, "", "today-lab", "wifi", "3g")
 	if err != nil {
 		return err
@@ -191,12 +191,12 @@ func (d demo) play(ctx context.Context, store baseline.Store) error {
 	return d.sideBySide(ctx)
 }
 
-func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.Store) error {
+func (d demo) history(ctx context.Context, cfg *config.Config, store runstore.Store) error {
 	results, err := d.measured(ctx, cfg, "history.jsonl")
 	if err != nil {
 		return err
 	}
-	_, err = baseline.Import(ctx, store, measurement.RunsOf(results), &baseline.Mark{State: baseline.Accepted, Note: "demo"}, nil)
+	_, err = runstore.Import(ctx, store, measurement.RunsOf(results), &runstore.Mark{State: runstore.Accepted, Note: "demo"}, nil)
 	return exit.InfrastructureIf(err)
 }
 
@@ -212,7 +212,7 @@ func (d demo) measured(ctx context.Context, cfg *config.Config, file string) ([]
 	return results, err
 }
 
-func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baseline.Store) error {
+func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store runstore.Store) error {
 	results, err := d.measured(ctx, cfg, "pull-request.jsonl")
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	s := interleaved.Settler{
 		Console: d.Console, Config: cfg, Set: set, Flags: measurement.CollectFlags{Session: "pull-request"},
 		Judge: func(runs []run.Run) (layout.Input, error) {
-			return judging.Judge(runs, judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), set)
+			return judging.Judge(runs, judging.OfStore(ctx, runstore.SoundOf(store), set, judging.Lineage{}), set)
 		},
 	}
 	if s.Base, err = interleaved.Named(d.Console, cfg, "", ""); err != nil {

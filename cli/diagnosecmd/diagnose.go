@@ -24,12 +24,12 @@ import (
 	"github.com/apkgate/apkgate/cli/viewer"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/report/diagnosis"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 type flags struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 	text "github.com/apkgate/apkgate/trace/systrace"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -28,9 +28,9 @@ var reports = archive.Want{Report: true}
 
 // read reads a recording and explains it.
 func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
-	content, file, err := runfiles.Recording(c, path, recordings)
+	content, file, err := inputfiles.Recording(c, path, recordings)
 	if err != nil && path != "-" {
-		if report, again, none := runfiles.Recording(c, path, reports); none == nil {
+		if report, again, none := inputfiles.Recording(c, path, reports); none == nil {
 			content, file, err = report, again, nil
 		}
 	}
@@ -38,7 +38,7 @@ func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
 		return saved.Diagnosis{}, err
 	}
 	defer file.Close()
-	src, drop, err := runfiles.Seekable(content.Reader)
+	src, drop, err := inputfiles.Seekable(content.Reader)
 	if err != nil {
 		return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
 	}

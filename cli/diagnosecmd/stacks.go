@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/logcat"
 	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -148,7 +148,7 @@ func namesOf(c terminal.Console, path string) (*r8map.Map, error) {
 	if path == "" {
 		return nil, nil
 	}
-	content, file, err := runfiles.Recording(c, path, runfiles.Mappings)
+	content, file, err := inputfiles.Recording(c, path, inputfiles.Mappings)
 	if err != nil {
 		return nil, err
 	}

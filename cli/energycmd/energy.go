@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -149,13 +149,13 @@ func naming(c terminal.Console, all *attributed, mapping string) (methods.Naming
 		return asRecorded, nil
 	}
 	var m *r8map.Map
-	if err := read(c, mapping, runfiles.Mappings, func(r io.Reader) (err error) {
+	if err := read(c, mapping, inputfiles.Mappings, func(r io.Reader) (err error) {
 		m, err = r8map.Read(r)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	all.warn(mapping, m.Warnings[:min(runfiles.ShownWarnings, len(m.Warnings))])
+	all.warn(mapping, m.Warnings[:min(inputfiles.ShownWarnings, len(m.Warnings))])
 	asInSource := symbolize.New(m)
 	return func(f simpleperf.Frame) []methods.Frame {
 		frames := asInSource(f)
@@ -184,7 +184,7 @@ func (a *attributed) doubt(mapping string) {
 
 // read opens a recording and reads it; an error names the file.
 func read(c terminal.Console, path string, want archive.Want, read func(io.Reader) error) error {
-	content, file, err := runfiles.Recording(c, path, want)
+	content, file, err := inputfiles.Recording(c, path, want)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func addRecording(c terminal.Console, all *attributed, recording, power string, 
 		return err
 	}
 	var p *simpleperf.Profile
-	if err := read(c, recording, runfiles.Samples, func(r io.Reader) (err error) {
+	if err := read(c, recording, inputfiles.Samples, func(r io.Reader) (err error) {
 		p, err = simpleperf.Read(r)
 		return err
 	}); err != nil {

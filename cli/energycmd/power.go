@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -17,7 +17,7 @@ import (
 // call must have the same source.
 func powerCurve(c terminal.Console, all *attributed, path string, f flags) (energy.Curve, error) {
 	var t *powerdata.Trace
-	if err := read(c, path, runfiles.TracesOfPerfetto, func(r io.Reader) (err error) {
+	if err := read(c, path, inputfiles.TracesOfPerfetto, func(r io.Reader) (err error) {
 		t, err = powerdata.Read(r)
 		return err
 	}); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/apkgate/apkgate/research/evaluation"
 	"github.com/apkgate/apkgate/research/evaluation/series"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -233,7 +233,7 @@ func worlds() []evaluation.World {
 }
 
 func fromFile(c terminal.Console, path string) ([]series.Series, error) {
-	src, err := runfiles.Open(c, path)
+	src, err := inputfiles.Open(c, path)
 	if err != nil {
 		return nil, exit.Usage(err, "")
 	}

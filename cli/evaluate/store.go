@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/research/evaluation/series"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -27,15 +27,15 @@ func fromStore(ctx context.Context, c terminal.Console, limit int, set settings.
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	sound := baseline.SoundOf(store)
+	sound := runstore.SoundOf(store)
 	var runs []run.Run
-	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Limit: limit}
+	accepted := runstore.Filter{States: []runstore.State{runstore.Accepted, runstore.Rebaselined}, Limit: limit}
 	for e, err := range sound.List(ctx, accepted) {
 		if err != nil {
 			return nil, nil, openstore.Error(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
-		if errors.Is(err, baseline.ErrDamaged) {
+		if errors.Is(err, runstore.ErrDamaged) {
 			sound.PassOver(e.Run.ID, err)
 			continue
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/replay"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/session"
 	"github.com/apkgate/apkgate/usecase/settings"
 )
@@ -81,7 +81,7 @@ func Judging(cmd *cobra.Command, f *settings.PolicyFlags) {
 }
 
 // Import defines the flags for what other tools' files lack.
-func Import(cmd *cobra.Command, f *runfiles.ImportFlags) {
+func Import(cmd *cobra.Command, f *inputfiles.ImportFlags) {
 	cmd.Flags().StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
 	cmd.Flags().StringVar(&f.Scenario, "scenario", "", "the scenario, for files that don't name it")
 	cmd.Flags().StringVar(&f.Version, "app-version", "", "the app's version, for files that don't name it")

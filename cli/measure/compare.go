@@ -20,11 +20,11 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/explanation"
 	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/labs"
-	"github.com/apkgate/apkgate/usecase/locations"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -39,7 +39,7 @@ type compareFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	output.OutputFlags
-	runfiles.ImportFlags
+	inputfiles.ImportFlags
 	Builds
 	why                explanation.Flags
 	baseRuns, headRuns []string // files of runs
@@ -112,7 +112,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
-	f.OutputFlags.Places = locations.Of(c, set.Config, f.ConfigFlags.File())
+	f.OutputFlags.Places = sourcelocation.Of(c, set.Config, f.ConfigFlags.File())
 	if err := atomicfile.KeepsInput(f.OutputFlags.Files(), f.baseRuns, f.headRuns, []string{f.Base, f.Head, f.ConfigFlags.File()}); err != nil {
 		return err
 	}
@@ -202,9 +202,9 @@ const hint = "apkgate compare --base base.apk --head head.apk, or --base-run and
 // readBoth reads the runs of both builds from files.
 func readBoth(c terminal.Console, f compareFlags) (base, head []run.Run, err error) {
 	read := func(files []string) []run.Run {
-		runs, readErr := runfiles.Runs(c, files, f.ImportFlags)
+		runs, readErr := inputfiles.Runs(c, files, f.ImportFlags)
 		if readErr == nil {
-			runs, readErr = runfiles.Distinct(runs, files)
+			runs, readErr = inputfiles.Distinct(runs, files)
 		}
 		if readErr == nil && len(runs) == 0 {
 			readErr = exit.Usage(fmt.Errorf("nothing to compare: no run in %s", strings.Join(files, ", ")), "")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
@@ -23,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/explanation"
@@ -30,13 +30,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/labs"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/replay"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/session"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 	"github.com/apkgate/apkgate/usecase/worktree"
 )
@@ -114,7 +114,7 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 		return err
 	}
 	f.OutputFlags.Defaults(cfg.Report)
-	f.OutputFlags.Places = locations.Of(c, cfg, f.ConfigFlags.File())
+	f.OutputFlags.Places = sourcelocation.Of(c, cfg, f.ConfigFlags.File())
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
@@ -176,8 +176,8 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 
 // gateRuns checks the runs, measures more if that leaves something undecided, accepts them if
 // requested, and fails for a lost run even if the others pass.
-func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, measured measurement.Measured, within time.Duration, f runFlags) error {
-	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
+func gateRuns(ctx context.Context, s interleaved.Settler, store runstore.Store, measured measurement.Measured, within time.Duration, f runFlags) error {
+	c, set, sound := s.Console, s.Set, runstore.SoundOf(store)
 	s.Judge = func(runs []run.Run) (layout.Input, error) {
 		return judging.Judge(runs, judging.OfStore(ctx, sound, set, f.standsOn), set)
 	}
@@ -218,7 +218,7 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, 
 }
 
 // acceptAll accepts the runs that are neither a regression nor incomplete.
-func acceptAll(ctx context.Context, c terminal.Console, store baseline.Store, v gate.Verdict) error {
+func acceptAll(ctx context.Context, c terminal.Console, store runstore.Store, v gate.Verdict) error {
 	var ids []string
 	for _, r := range v.Runs {
 		if r.Verdict != gate.Regression && r.Verdict != gate.Invalid {
@@ -228,7 +228,7 @@ func acceptAll(ctx context.Context, c terminal.Console, store baseline.Store, v 
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: "run --accept"}); err != nil {
+	if err := store.Mark(ctx, ids, runstore.Mark{State: runstore.Accepted, Note: "run --accept"}); err != nil {
 		return openstore.Error(err)
 	}
 	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), prose.Plural(len(v.Runs), "run", "runs"))

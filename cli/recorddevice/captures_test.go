@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/recording"
-	"github.com/apkgate/apkgate/device/recording/likeness"
+	"github.com/apkgate/apkgate/device/recording/fidelity"
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/usecase/exit"
 )
@@ -126,7 +126,7 @@ func TestCompareCapturesWithSimulatedPhones(t *testing.T) {
 				Of        string `json:"recording_of"`
 				Questions []struct {
 					Asked, Like, Why string
-					Forms            likeness.Forms
+					Forms            fidelity.Forms
 				}
 			}
 			if err := json.Unmarshal([]byte(got.Stdout), &held); err != nil || got.Status != exit.StatusPass || held.Of != "captures" {

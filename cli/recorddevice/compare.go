@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/recording"
-	"github.com/apkgate/apkgate/device/recording/likeness"
+	"github.com/apkgate/apkgate/device/recording/fidelity"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
@@ -70,7 +70,7 @@ type comparisonRow struct {
 	Like  string `json:"like"`
 	Why   string `json:"why,omitempty"`
 	// Forms are of the first pair that is unlike, if it is text.
-	Forms likeness.Forms `json:"forms,omitzero"`
+	Forms fidelity.Forms `json:"forms,omitzero"`
 }
 
 func compare(ctx context.Context, c terminal.Console, dir, profile, format string) error {
@@ -98,13 +98,13 @@ func compare(ctx context.Context, c terminal.Console, dir, profile, format strin
 	return found.print(c, format)
 }
 
-func (h *comparison) add(row likeness.Row) {
+func (h *comparison) add(row fidelity.Row) {
 	switch row.Like {
-	case likeness.Exact:
+	case fidelity.Exact:
 		h.Exact++
-	case likeness.Shape:
+	case fidelity.Shape:
 		h.Shape++
-	case likeness.Unlike:
+	case fidelity.Unlike:
 		h.Unlike++
 	}
 	h.Rows = append(h.Rows, comparisonRow{row.Asked, row.Times, row.Alike, row.Like.String(), row.Why, row.Forms})
@@ -128,7 +128,7 @@ func (h *comparison) print(c terminal.Console, format string) error {
 }
 
 // against compares one run with a phone of its own.
-func against(ctx context.Context, c terminal.Console, r *recording.Recording, made recording.Run, profile string) (rows []likeness.Row, err error) {
+func against(ctx context.Context, c terminal.Console, r *recording.Recording, made recording.Run, profile string) (rows []fidelity.Row, err error) {
 	phones, err := simulated.Of(c, 0)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func against(ctx context.Context, c terminal.Console, r *recording.Recording, ma
 			return nil, err
 		}
 	}
-	return likeness.Compare(ctx, r, made, likeness.Other{Device: d, Clock: phone.Clock(), Install: builds.install})
+	return fidelity.Compare(ctx, r, made, fidelity.Other{Device: d, Clock: phone.Clock(), Install: builds.install})
 }
 
 // builds are installed on a simulated phone instead of what was recorded.

@@ -1,7 +1,7 @@
 // Package recorddevice implements the command record-device: it records a run on a device, and
 // compares a recording with a simulated phone.
 //
-// Recording and replaying belong to package replay; comparing answers belongs to package likeness.
+// Recording and replaying belong to package replay; comparing answers belongs to package fidelity.
 package recorddevice
 
 import (

@@ -13,21 +13,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -35,7 +35,7 @@ type checkFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	output.OutputFlags
-	runfiles.ImportFlags
+	inputfiles.ImportFlags
 	history, runs []string
 }
 
@@ -77,15 +77,15 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	f.OutputFlags.Places = locations.Of(c, set.Config, f.ConfigFlags.File())
+	f.OutputFlags.Places = sourcelocation.Of(c, set.Config, f.ConfigFlags.File())
 	if err := atomicfile.KeepsInput(f.OutputFlags.Files(), f.runs, f.history, []string{set.Store, f.ConfigFlags.File()}); err != nil {
 		return err
 	}
-	runs, err := runfiles.Runs(c, f.runs, f.ImportFlags)
+	runs, err := inputfiles.Runs(c, f.runs, f.ImportFlags)
 	if err != nil {
 		return err
 	}
-	if runs, err = runfiles.Distinct(runs, f.runs); err != nil {
+	if runs, err = inputfiles.Distinct(runs, f.runs); err != nil {
 		return err
 	}
 	if len(runs) == 0 {
@@ -133,5 +133,5 @@ func historyOf(ctx context.Context, c terminal.Console, f checkFlags, set settin
 	if err != nil {
 		return judging.Past{}, nil, err
 	}
-	return judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), store.Close, nil
+	return judging.OfStore(ctx, runstore.SoundOf(store), set, judging.Lineage{}), store.Close, nil
 }

@@ -33,7 +33,7 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 	"github.com/apkgate/apkgate/trace/systrace"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -56,12 +56,12 @@ var readers = map[string]reader{
 	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
 	"hierarchy":     {hierarchy.Inspect, "the views of windows: what uiautomator dump writes, or dumpsys activity top", "", archive.Want{}},
 	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
-	"perfetto":      {powerdata.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", runfiles.TracesOfPerfetto},
+	"perfetto":      {powerdata.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", inputfiles.TracesOfPerfetto},
 	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
-	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", runfiles.Mappings},
+	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", inputfiles.Mappings},
 	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
 	"systrace":      {systrace.Inspect, "a trace of the kernel in text: what atrace or systrace writes (text, compressed, HTML), or ftrace's trace file", "CPU times (the scheduler's events); --table reads slices, counters, threads and the scheduler", archive.Want{Names: []string{"systrace.txt"}}},
-	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", runfiles.Samples},
+	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", inputfiles.Samples},
 }
 
 // InspectCommand returns apkgate inspect.
@@ -137,7 +137,7 @@ func inspect(c terminal.Console, name, path string, format output.Format) error 
 	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
 	}
-	content, file, err := runfiles.Recording(c, path, reader.packed)
+	content, file, err := inputfiles.Recording(c, path, reader.packed)
 	if err != nil {
 		return err
 	}

@@ -10,15 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/openstore"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -108,7 +108,7 @@ func writeNoise(c terminal.Console, noise Noise, format output.Format) error {
 func acceptedRuns(ctx context.Context, c terminal.Console, f noiseFlags, set settings.Settings) (runs []run.Run, retired map[string]bool, before judging.Past, closing func() error, err error) {
 	closing = func() error { return nil }
 	if len(f.history) > 0 {
-		files, err := judging.OfFiles(c, f.history, runfiles.ImportFlags{}, set, f.limit)
+		files, err := judging.OfFiles(c, f.history, inputfiles.ImportFlags{}, set, f.limit)
 		if err != nil {
 			return nil, nil, judging.Past{}, closing, err
 		}
@@ -118,15 +118,15 @@ func acceptedRuns(ctx context.Context, c terminal.Console, f noiseFlags, set set
 	if err != nil {
 		return nil, nil, judging.Past{}, closing, err
 	}
-	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Limit: f.limit}
-	sound := baseline.SoundOf(store)
+	accepted := runstore.Filter{States: []runstore.State{runstore.Accepted, runstore.Rebaselined}, Limit: f.limit}
+	sound := runstore.SoundOf(store)
 	retired = map[string]bool{}
 	for e, err := range sound.List(ctx, accepted) {
 		if err != nil {
 			return nil, nil, judging.Past{}, store.Close, openstore.Error(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
-		if errors.Is(err, baseline.ErrDamaged) {
+		if errors.Is(err, runstore.ErrDamaged) {
 			sound.PassOver(e.Run.ID, err)
 			continue
 		}

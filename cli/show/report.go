@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
@@ -15,13 +16,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/runevidence"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // ReportCommand returns apkgate report.
@@ -53,7 +53,7 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 	if err := atomicfile.KeepsInput(f.Files(), runFiles, []string{path, cf.File()}); err != nil {
 		return err
 	}
-	src, err := runfiles.Open(c, path)
+	src, err := inputfiles.Open(c, path)
 	if err != nil {
 		return exit.Usage(err, "")
 	}
@@ -62,7 +62,7 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 	if err != nil {
 		return exit.Usage(fmt.Errorf("%s: %w", terminal.Plain(path), err), "--json FILE of check, run, compare and baseline refresh saves what report shows")
 	}
-	runs, err := runfiles.Runs(c, runFiles, runfiles.ImportFlags{})
+	runs, err := inputfiles.Runs(c, runFiles, inputfiles.ImportFlags{})
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 	if err != nil {
 		return exit.Usage(err, "")
 	}
-	f.Places = locations.Of(c, cfg, cf.File())
+	f.Places = sourcelocation.Of(c, cfg, cf.File())
 	answer, err := again(found, runs, runevidence.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, runFiles)), catalogue, f)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/systrace"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -39,7 +39,7 @@ var withTables = map[string]tabled{
 
 // perfettoTable reads a trace of packets, which must be read twice.
 func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
-	src, drop, err := runfiles.Seekable(content)
+	src, drop, err := inputfiles.Seekable(content)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func inspectTable(c terminal.Console, reader, path, table string, format output.
 	if names := of.names(); !slices.Contains(names, table) {
 		return exit.Usage(fmt.Errorf("there is no table %q, want one of %s", prose.Short(table), strings.Join(names, ", ")), config.DidYouMean(table, names))
 	}
-	content, file, err := runfiles.Recording(c, path, readers[reader].packed)
+	content, file, err := inputfiles.Recording(c, path, readers[reader].packed)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ import (
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/perfettoui"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -108,7 +108,7 @@ func viewOf(c terminal.Console, reader, path string, part Span) (perfettoui.View
 	if reader != "perfetto" {
 		return perfettoui.View{}, exit.Usage(fmt.Errorf("--from-ms and --to-ms are for perfetto, not for %s", reader), "")
 	}
-	content, file, err := runfiles.Recording(c, path, runfiles.TracesOfPerfetto)
+	content, file, err := inputfiles.Recording(c, path, inputfiles.TracesOfPerfetto)
 	if err != nil {
 		return perfettoui.View{}, err
 	}

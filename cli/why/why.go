@@ -28,13 +28,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
-	"github.com/apkgate/apkgate/usecase/locations"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/runevidence"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
 	"github.com/apkgate/apkgate/usecase/validate"
 )
@@ -103,7 +103,7 @@ func (f flags) explain(ctx context.Context, c terminal.Console, name string) err
 			f.OutputFlags = f.To(output.Format(format), path)
 		}
 	}
-	f.Places = locations.Of(c, cfg, f.ConfigFlags.File())
+	f.Places = sourcelocation.Of(c, cfg, f.ConfigFlags.File())
 	if err := atomicfile.KeepsInput(f.Files(), []string{r.Base, r.Head, f.ConfigFlags.File(), s.RunsFile()}); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (f flags) answer(ctx context.Context, c terminal.Console, cfg *config.Confi
 	if err != nil {
 		return document.Document{}, err
 	}
-	runs, err := runfiles.Runs(c, []string{s.RunsFile()}, runfiles.ImportFlags{})
+	runs, err := inputfiles.Runs(c, []string{s.RunsFile()}, inputfiles.ImportFlags{})
 	if err != nil {
 		return document.Document{}, err
 	}

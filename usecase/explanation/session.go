@@ -13,11 +13,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/measurement"
@@ -121,7 +121,7 @@ func Leave(root string, s Session, base, head []string, answer document.Document
 	s.Head.keep(s.dir, "head", head)
 	err := errors.Join(
 		atomicfile.Write(filepath.Join(s.dir, runsFile), func(w io.Writer) error {
-			_, err := baseline.WriteJSONL(w, func(yield func(run.Run, error) bool) {
+			_, err := runstore.WriteJSONL(w, func(yield func(run.Run, error) bool) {
 				for _, r := range runs {
 					if !yield(r, nil) {
 						return

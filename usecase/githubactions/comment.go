@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-github/v57/github"
 
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 const (
@@ -27,7 +27,7 @@ type Posted struct {
 	URL string
 	// Newer is the stamp of the row that was kept instead, if it is of a newer run, or if a row
 	// without a verdict would have replaced one with it.
-	Newer *board.Stamp
+	Newer *matrixcomment.Stamp
 	// Namesakes reports that another job of the same run has the same name.
 	Namesakes bool
 }
@@ -41,7 +41,7 @@ type Posted struct {
 // is unchanged. So Comment reads again a moment after each write, until exactly one comment exists
 // and has the row: of several comments, which concurrent jobs may have created, all jobs keep the
 // same one, with the rows of all, and a row that a concurrent job overwrote is written again.
-func (c *Client) Comment(ctx context.Context, pull int, config string, row board.Row, head string, create bool) (Posted, error) {
+func (c *Client) Comment(ctx context.Context, pull int, config string, row matrixcomment.Row, head string, create bool) (Posted, error) {
 	row = row.Signed()
 	waits := 0
 	for round := range maxRounds {
@@ -86,12 +86,12 @@ func (c *Client) apart(round int) time.Duration {
 }
 
 // merge adds the row to what our comments contain; body is "" if the first of them needs no change.
-func merge(ours []comment, config string, row board.Row, head string) (posted Posted, body string, err error) {
-	boards := []board.Board{{Config: config}}
+func merge(ours []comment, config string, row matrixcomment.Row, head string) (posted Posted, body string, err error) {
+	boards := []matrixcomment.Board{{Config: config}}
 	for _, c := range ours {
 		boards = append(boards, c.board)
 	}
-	all := board.Joined(boards[min(1, len(ours)):], head)
+	all := matrixcomment.Joined(boards[min(1, len(ours)):], head)
 	merged, stays := all.With(row, head)
 	posted = Posted{Newer: stays, Namesakes: merged.Namesakes(row)}
 	if len(ours) > 0 {
@@ -108,7 +108,7 @@ func merge(ours []comment, config string, row board.Row, head string) (posted Po
 type comment struct {
 	id    int64
 	url   string
-	board board.Board
+	board matrixcomment.Board
 }
 
 // comments returns ours for a configuration, the oldest first.
@@ -122,7 +122,7 @@ func (c *Client) comments(ctx context.Context, pull int, config, head string) ([
 			return nil, fmt.Errorf("list the comments of pull request %d: %w", pull, err)
 		}
 		for _, found := range page {
-			board, ok := board.Read(found.GetBody())
+			board, ok := matrixcomment.Read(found.GetBody())
 			if ok && board.Config == config && strings.EqualFold(found.GetUser().GetLogin(), login) {
 				ours = append(ours, comment{found.GetID(), found.GetHTMLURL(), board})
 			}

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 // MaxEvent is the maximum size of an event payload, in bytes.
@@ -19,14 +19,14 @@ const MaxEvent = 8 << 20
 // it is about the run that triggered it.
 type Job struct {
 	Owner, Repo string
-	Event       string       // the name of the event: "pull_request"
-	Run         board.RunRef // the run that measured
-	HeadSHA     string       // the commit that was measured, in the pull request's branch
-	Merge       string       // the commit that the job checks out, if that is a merge of the pull request; "" if it is none
-	Ref         string       // "refs/pull/7/merge"
-	Pull        *Pull        // nil if the event is about none, or it is not known yet
-	RunURL      string       // the page of the run that measured
-	server      string       // GitHub's address, without a slash at the end
+	Event       string               // the name of the event: "pull_request"
+	Run         matrixcomment.RunRef // the run that measured
+	HeadSHA     string               // the commit that was measured, in the pull request's branch
+	Merge       string               // the commit that the job checks out, if that is a merge of the pull request; "" if it is none
+	Ref         string               // "refs/pull/7/merge"
+	Pull        *Pull                // nil if the event is about none, or it is not known yet
+	RunURL      string               // the page of the run that measured
+	server      string               // GitHub's address, without a slash at the end
 	// DefaultBranch is the repository's, "" if the event does not contain it.
 	DefaultBranch string
 	source        *headSource
@@ -116,7 +116,7 @@ func ReadJob(getenv func(string) string) (Job, error) {
 	if j.Owner, j.Repo, ok = strings.Cut(full, "/"); !ok || !slug.MatchString(j.Owner) || !slug.MatchString(j.Repo) {
 		return j, fmt.Errorf("read the job's environment: GITHUB_REPOSITORY is %.100q, want owner/name", full)
 	}
-	j.Run = board.RunRef{ID: board.Number(getenv("GITHUB_RUN_ID")), Number: board.Number(getenv("GITHUB_RUN_NUMBER")), Attempt: max(1, board.Number(getenv("GITHUB_RUN_ATTEMPT")))}
+	j.Run = matrixcomment.RunRef{ID: matrixcomment.Number(getenv("GITHUB_RUN_ID")), Number: matrixcomment.Number(getenv("GITHUB_RUN_NUMBER")), Attempt: max(1, matrixcomment.Number(getenv("GITHUB_RUN_ATTEMPT")))}
 	p, err := readEvent(getenv("GITHUB_EVENT_PATH"))
 	if err != nil {
 		return j, err
@@ -189,7 +189,7 @@ func (j *Job) take(p payload) {
 // run's head; one whose base is in another repository is a fork's own, and is ignored. For a head
 // in a fork the list is empty.
 func (j *Job) triggered(w workflowRun, ours repository) {
-	j.Run = board.RunRef{ID: w.ID, Number: w.Number, Attempt: max(1, w.Attempt)}
+	j.Run = matrixcomment.RunRef{ID: w.ID, Number: w.Number, Attempt: max(1, w.Attempt)}
 	j.HeadSHA = w.HeadSHA
 	if w.Event != "pull_request" && w.Event != "pull_request_target" {
 		return

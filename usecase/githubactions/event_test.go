@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 type object = map[string]any
@@ -83,9 +83,9 @@ func TestReadJob(t *testing.T) {
 			if j.HeadSHA != c.head || number != c.pull || fork != c.fork {
 				t.Errorf("it is about commit %.4s, pull request %d, fork %v; want %.4s, %d, %v", j.HeadSHA, number, fork, c.head, c.pull, c.fork)
 			}
-			wantRun := board.RunRef{ID: 500, Number: 5, Attempt: 1}
+			wantRun := matrixcomment.RunRef{ID: 500, Number: 5, Attempt: 1}
 			if c.event == "workflow_run" {
-				wantRun = board.RunRef{ID: 100, Number: 10, Attempt: 2}
+				wantRun = matrixcomment.RunRef{ID: 100, Number: 10, Attempt: 2}
 			}
 			if j.Run != wantRun {
 				t.Errorf("the run that measured is %+v, want %+v", j.Run, wantRun)

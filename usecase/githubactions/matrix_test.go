@@ -9,8 +9,8 @@ import (
 
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/markdown"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 // leg is the job of one leg of run runID's matrix, on a runner of its own.
@@ -274,18 +274,18 @@ func TestLegName(t *testing.T) {
 		`{"os":["a","b"],"on":true}`:          "on true, os -a-,-b-",
 		`{"x":"<b>@all` + "`" + `$(reboot)"}`: "x -b-all-reboot-",
 	} {
-		if got, err := board.LegName(input); err != nil || got != want {
+		if got, err := matrixcomment.LegName(input); err != nil || got != want {
 			t.Errorf("%s is named %q (%v), want %q", input, got, err, want)
 		}
 	}
 	for _, input := range []string{"<b>", "-x", "a\nb", strings.Repeat("a", 101), "{", `[1]`} {
-		if got, err := board.LegName(input); err == nil {
+		if got, err := matrixcomment.LegName(input); err == nil {
 			t.Errorf("%q is taken for the name %q", input, got)
 		}
 	}
 	long := strings.Repeat("v", 200)
-	a, errA := board.LegName(`{"a":"` + long + `1"}`)
-	b, errB := board.LegName(`{"a":"` + long + `2"}`)
+	a, errA := matrixcomment.LegName(`{"a":"` + long + `1"}`)
+	b, errB := matrixcomment.LegName(`{"a":"` + long + `2"}`)
 	if errA != nil || errB != nil || a == b || len(a) > 100 {
 		t.Errorf("long matrices are named %q and %q", a, b)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 // Cancel ends the check run as soon as the job is cancelled, even while other cleaning up
@@ -88,11 +88,11 @@ func (r *Reporter) Abandon(ctx context.Context, cause error) {
 func (r *Reporter) noVerdict(ctx context.Context, why string) {
 	why = r.Runner.redact(why)
 	text := r.noVerdictText("```text\n" + fenced(why) + "\n```\n")
-	r.postRow(ctx, board.Row{Headline: why, Text: text}, r.Leg != "")
+	r.postRow(ctx, matrixcomment.Row{Headline: why, Text: text}, r.Leg != "")
 }
 
 func (r *Reporter) noVerdictText(why string) string {
-	return fmt.Sprintf("### %s No verdict for commit %.10s\n\n%s%s", board.Symbol(""), r.Job.HeadSHA, why, r.links())
+	return fmt.Sprintf("### %s No verdict for commit %.10s\n\n%s%s", matrixcomment.Symbol(""), r.Job.HeadSHA, why, r.links())
 }
 
 // fenced makes text safe between two fences of Markdown, in a comment whose rows begin with hidden

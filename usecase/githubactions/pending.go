@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 // jobFolder returns where a job keeps what later steps of it need, "" outside of a runner. The
@@ -56,7 +56,7 @@ func markIn(file string) string {
 	return strings.TrimSpace(string(data))
 }
 
-func runName(r board.RunRef) string { return fmt.Sprintf("%d-%d", r.ID, r.Attempt) }
+func runName(r matrixcomment.RunRef) string { return fmt.Sprintf("%d-%d", r.ID, r.Attempt) }
 
 // pending is a check run that was started, saved in the job's folder: a step that was killed can't
 // end it, and a later step can.

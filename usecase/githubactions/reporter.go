@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/markdown"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 // Reporter shows one configuration's verdict on GitHub: job summary, comment, check run,
@@ -195,7 +195,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		r.refuse("write the comment", err)
 		return ""
 	}
-	row := board.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
+	row := matrixcomment.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
 	return r.postRow(ctx, row, r.CommentOn == "" || c.Outcome.Fails(r.CommentOn))
 }
 
@@ -205,7 +205,7 @@ const (
 )
 
 // postRow puts the row into the comment; without a comment it creates one if create is set.
-func (r *Reporter) postRow(ctx context.Context, row board.Row, create bool) string {
+func (r *Reporter) postRow(ctx context.Context, row matrixcomment.Row, create bool) string {
 	if r.Client == nil {
 		r.refuse("comment on the pull request", errors.New("there is no token"))
 		return ""

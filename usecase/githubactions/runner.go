@@ -1,6 +1,6 @@
 // Package githubactions is apkgate's interface to a GitHub workflow: the runner's protocol (inputs,
 // outputs, job summary, workflow commands), the pull request of the workflow, and what is posted to
-// it: one comment and one check run. The rows of a comment belong to package board, the report
+// it: one comment and one check run. The rows of a comment belong to package matrixcomment, the report
 // folder to package artifact.
 //
 // It computes no verdict and does not word one: both come as a layout.Input. It reads no

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/runevidence"
@@ -82,7 +82,7 @@ const mostLooked = 1_000
 // Kept returns the build that was kept with accepted runs: of the first of the commits that has
 // one, or the newest if no commits are named. None if there is none, or it is not on this computer.
 // A failure is a warning, and the build is none.
-func Kept(ctx context.Context, c terminal.Console, cfg *config.Config, store baseline.Store, folder *evidence.Folder, commits []string) Base {
+func Kept(ctx context.Context, c terminal.Console, cfg *config.Config, store runstore.Store, folder *evidence.Folder, commits []string) Base {
 	r, e, err := keptBuild(ctx, cfg, store, folder, commits)
 	if err == nil && e.Digest == "" {
 		return Base{}
@@ -103,17 +103,17 @@ func Kept(ctx context.Context, c terminal.Console, cfg *config.Config, store bas
 }
 
 // keptBuild finds the record of the kept build and its run, among the runs that have files here.
-func keptBuild(ctx context.Context, cfg *config.Config, store baseline.Store, folder *evidence.Folder, commits []string) (run.Run, run.Evidence, error) {
+func keptBuild(ctx context.Context, cfg *config.Config, store runstore.Store, folder *evidence.Folder, commits []string) (run.Run, run.Evidence, error) {
 	ids, err := folder.Runs()
 	if err != nil || len(ids) == 0 {
 		return run.Run{}, run.Evidence{}, err
 	}
 	var found []run.Run
-	for e, err := range store.List(ctx, baseline.Filter{
+	for e, err := range store.List(ctx, runstore.Filter{
 		IDs: ids[max(0, len(ids)-mostLooked):], Package: cfg.App.Package, Status: run.Complete,
-		States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Level: true,
+		States: []runstore.State{runstore.Accepted, runstore.Rebaselined}, Level: true,
 	}) {
-		if errors.Is(err, baseline.ErrDamaged) {
+		if errors.Is(err, runstore.ErrDamaged) {
 			continue
 		}
 		if err != nil {
@@ -128,7 +128,7 @@ func keptBuild(ctx context.Context, cfg *config.Config, store baseline.Store, fo
 	})
 	for _, r := range found {
 		e, err := store.Get(ctx, r.ID)
-		if errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotFound) {
+		if errors.Is(err, runstore.ErrDamaged) || errors.Is(err, runstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {

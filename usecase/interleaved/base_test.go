@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -62,7 +62,7 @@ func (s shelf) accept(commit string, hours int, files ...run.Evidence) {
 	r.ID, r.App.Package, r.Evidence = "run-"+commit, s.cfg.App.Package, files
 	_, err := s.store.Add(s.t.Context(), r)
 	if err == nil {
-		err = s.store.Mark(s.t.Context(), []string{r.ID}, baseline.Mark{State: baseline.Accepted})
+		err = s.store.Mark(s.t.Context(), []string{r.ID}, runstore.Mark{State: runstore.Accepted})
 	}
 	if err == nil {
 		_, err = s.folder.Attach(s.t.Context(), r)
@@ -73,7 +73,7 @@ func (s shelf) accept(commit string, hours int, files ...run.Evidence) {
 }
 
 // base returns the kept build for its commit, and what is printed about it.
-func (s shelf) base(store baseline.Store) (b interleaved.Base, said string) {
+func (s shelf) base(store runstore.Store) (b interleaved.Base, said string) {
 	s.t.Helper()
 	say := &strings.Builder{}
 	c := terminal.Console{Stdout: io.Discard, Stderr: say}
@@ -89,14 +89,14 @@ func TestKept(t *testing.T) {
 	s.accept("old", 0, s.file("demo-good", run.Build))
 	s.accept("new", 1, s.file("demo-test", run.PerfettoTrace), s.file("demo-worse", run.Build))
 	for name, c := range map[string]struct {
-		store  baseline.Store
+		store  runstore.Store
 		commit string
 		said   string
 	}{
 		"the newest":                  {s.store, "new", ""},
-		"after a damaged entry":       {interleaved.Failing{Store: s.store, ListError: baseline.ErrDamaged}, "new", ""},
-		"of a run that is damaged":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: baseline.ErrDamaged}, "old", ""},
-		"of a run that was removed":   {interleaved.Failing{Store: s.store, Of: "run-new", GetError: baseline.ErrNotFound}, "old", ""},
+		"after a damaged entry":       {interleaved.Failing{Store: s.store, ListError: runstore.ErrDamaged}, "new", ""},
+		"of a run that is damaged":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: runstore.ErrDamaged}, "old", ""},
+		"of a run that was removed":   {interleaved.Failing{Store: s.store, Of: "run-new", GetError: runstore.ErrNotFound}, "old", ""},
 		"of a history without a list": {interleaved.Failing{Store: s.store, ListError: errors.New("the disk is gone")}, "", "warning: nothing can be measured in turns with the build that was kept: the disk is gone\n"},
 		"of a run that is not got":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: errors.New("the disk is gone")}, "", "warning: nothing can be measured in turns with the build that was kept: the disk is gone\n"},
 	} {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -81,8 +81,8 @@ func pairUp(runs []run.Run, base string) []part {
 func (s Settler) roundsOfCommits(ctx context.Context, base, head string) ([]run.Run, error) {
 	var out []run.Run
 	for _, commit := range []string{base, head} {
-		for e, err := range s.Store.List(ctx, baseline.Filter{Package: s.Config.App.Package, Commit: commit, States: []baseline.State{baseline.Unmarked}}) {
-			if errors.Is(err, baseline.ErrDamaged) {
+		for e, err := range s.Store.List(ctx, runstore.Filter{Package: s.Config.App.Package, Commit: commit, States: []runstore.State{runstore.Unmarked}}) {
+			if errors.Is(err, runstore.ErrDamaged) {
 				continue
 			}
 			if err != nil {
@@ -92,7 +92,7 @@ func (s Settler) roundsOfCommits(ctx context.Context, base, head string) ([]run.
 				continue
 			}
 			whole, err := s.Store.Get(ctx, e.Run.ID)
-			if errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotFound) {
+			if errors.Is(err, runstore.ErrDamaged) || errors.Is(err, runstore.ErrNotFound) {
 				continue
 			}
 			if err != nil {

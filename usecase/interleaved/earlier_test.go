@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -126,10 +126,10 @@ func TestEarlierPartsOfADamagedHistory(t *testing.T) {
 		want, say string
 	}{
 		"all can be read":       {nil, nil, "0: 1+1, 0: 2+2", ""},
-		"a damaged entry":       {baseline.ErrDamaged, nil, "0: 1+1, 0: 2+2", ""},
+		"a damaged entry":       {runstore.ErrDamaged, nil, "0: 1+1, 0: 2+2", ""},
 		"no entry":              {full, nil, "", "warning: earlier rounds are not resumed: the disk is gone\n"},
-		"a damaged run":         {nil, baseline.ErrDamaged, "0: 2+2", ""},
-		"a run that is removed": {nil, baseline.ErrNotFound, "0: 2+2", ""},
+		"a damaged run":         {nil, runstore.ErrDamaged, "0: 2+2", ""},
+		"a run that is removed": {nil, runstore.ErrNotFound, "0: 2+2", ""},
 		"a run that is not got": {nil, full, "", "warning: earlier rounds are not resumed: the disk is gone\n"},
 	} {
 		s, say := going(t, InRounds("old", "a rounds", 1), InRounds("new", "a rounds", 1), InRounds("old", "b rounds", 2, Later(1)), InRounds("new", "b rounds", 2, Later(1)))

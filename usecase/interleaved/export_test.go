@@ -5,8 +5,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 // InRounds is a run of mail in rounds on phone a that a job left in the history, with a repetition
@@ -32,14 +32,14 @@ func Later(hours int) func(*run.Run) {
 
 // Failing is a history that lists an error before its runs, or returns one instead of a run.
 type Failing struct {
-	baseline.Store
+	runstore.Store
 	ListError, GetError error
 	Of                  string
 }
 
-func (f Failing) List(ctx context.Context, filter baseline.Filter) iter.Seq2[baseline.Entry, error] {
-	return func(yield func(baseline.Entry, error) bool) {
-		if f.ListError != nil && !yield(baseline.Entry{}, f.ListError) {
+func (f Failing) List(ctx context.Context, filter runstore.Filter) iter.Seq2[runstore.Entry, error] {
+	return func(yield func(runstore.Entry, error) bool) {
+		if f.ListError != nil && !yield(runstore.Entry{}, f.ListError) {
 			return
 		}
 		for e, err := range f.Store.List(ctx, filter) {
@@ -50,9 +50,9 @@ func (f Failing) List(ctx context.Context, filter baseline.Filter) iter.Seq2[bas
 	}
 }
 
-func (f Failing) Get(ctx context.Context, id string) (baseline.Entry, error) {
+func (f Failing) Get(ctx context.Context, id string) (runstore.Entry, error) {
 	if id == f.Of {
-		return baseline.Entry{}, f.GetError
+		return runstore.Entry{}, f.GetError
 	}
 	return f.Store.Get(ctx, id)
 }

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
@@ -27,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/fleet"
@@ -46,7 +46,7 @@ type Settler struct {
 	Base  Base
 	// Store keeps what is measured, unmarked; nil for none. Keep is a folder that gets the rounds
 	// as base.jsonl and head.jsonl, "" for none.
-	Store baseline.Store
+	Store runstore.Store
 	Keep  string
 	// Judge computes the verdict on runs, by their history.
 	Judge func(runs []run.Run) (layout.Input, error)

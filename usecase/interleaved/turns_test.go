@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/measurement"
@@ -271,7 +271,7 @@ func TestSettleWithoutDevices(t *testing.T) {
 
 // adding is a store with a hook that runs before it adds a run.
 type adding struct {
-	baseline.Store
+	runstore.Store
 	before func() error
 }
 
@@ -304,7 +304,7 @@ func TestSettleStoresRoundsAtOnce(t *testing.T) {
 		}
 	}
 	whole := 0
-	for e, err := range history.List(t.Context(), baseline.Filter{Status: run.Complete}) {
+	for e, err := range history.List(t.Context(), runstore.Filter{Status: run.Complete}) {
 		if err != nil || len(e.Run.ID) == 0 {
 			t.Fatal(err)
 		}
@@ -390,21 +390,21 @@ func TestKeptBuildIsTheBase(t *testing.T) {
 	}
 	defer store.Close()
 	folder := openstore.Kept(path)
-	keep := func(apk, commit string, state baseline.State) {
+	keep := func(apk, commit string, state runstore.State) {
 		cfg := *b.Config
 		cfg.App.Install(b.apk(apk))
 		cfg.Devices = []config.Device{{Simulated: phones[0], Name: phones[0]}}
 		m, err := measurement.MeasureInto(t.Context(), b.Console, &cfg, measurement.CollectFlags{Commit: commit, Evidence: measurement.Evidence{Folder: folder, APK: true}}, store)
 		if err == nil && state != "" {
-			err = store.Mark(t.Context(), []string{m.Runs[0].ID}, baseline.Mark{State: state})
+			err = store.Mark(t.Context(), []string{m.Runs[0].ID}, runstore.Mark{State: state})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.Config.Scenarios[0].Repetitions = 1
-	keep("demo-good", "aaa", baseline.Accepted)
-	keep("demo-worse", "bbb", baseline.Accepted)
+	keep("demo-good", "aaa", runstore.Accepted)
+	keep("demo-worse", "bbb", runstore.Accepted)
 	keep("demo-worse", "ccc", "")
 	for _, test := range []struct {
 		commits      []string

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -40,14 +40,14 @@ func (s Settler) readWander(ctx context.Context, trial *rounds.Trial, v gate.Ver
 
 // newestLike returns the newest accepted runs of a run's scenario and context, at most mostNights.
 func (s Settler) newestLike(ctx context.Context, at gate.RunVerdict) ([]run.Run, error) {
-	filter := baseline.Filter{
+	filter := runstore.Filter{
 		Package: s.Config.App.Package, Scenario: at.Scenario, Level: true, Limit: mostListed,
-		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+		States: []runstore.State{runstore.Accepted, runstore.Rebaselined},
 	}
 	var out []run.Run
 	for e, err := range s.Store.List(ctx, filter) {
 		switch {
-		case errors.Is(err, baseline.ErrDamaged):
+		case errors.Is(err, runstore.ErrDamaged):
 			continue
 		case err != nil:
 			return nil, err
@@ -55,7 +55,7 @@ func (s Settler) newestLike(ctx context.Context, at gate.RunVerdict) ([]run.Run,
 			continue
 		}
 		whole, err := s.Store.Get(ctx, e.Run.ID)
-		if errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotFound) {
+		if errors.Is(err, runstore.ErrDamaged) || errors.Is(err, runstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {

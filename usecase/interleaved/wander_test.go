@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 // slower is a run of mail on phone a whose repetitions take longer and longer, so many hours after
@@ -23,7 +23,7 @@ func slower(hours int, change ...func(*run.Run)) run.Run {
 
 func accepted(t *testing.T, s Settler, ids ...string) {
 	t.Helper()
-	if err := s.Store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted}); err != nil {
+	if err := s.Store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -71,10 +71,10 @@ func TestTurnsFollowTheHistory(t *testing.T) {
 		"nothing is accepted":      {false, nil, nil, 3, ""},
 		"it gets slower":           {true, nil, nil, 1, ""},
 		"the list can't be read":   {true, broken, nil, 3, "warning: how repetitions follow on each other is not known: the disk is gone\n"},
-		"a damaged entry":          {true, baseline.ErrDamaged, nil, 1, ""},
+		"a damaged entry":          {true, runstore.ErrDamaged, nil, 1, ""},
 		"a run can't be read":      {true, nil, broken, 3, "warning: how repetitions follow on each other is not known: the disk is gone\n"},
-		"a damaged run":            {true, nil, baseline.ErrDamaged, 1, ""},
-		"one that was removed now": {true, nil, baseline.ErrNotFound, 1, ""},
+		"a damaged run":            {true, nil, runstore.ErrDamaged, 1, ""},
+		"one that was removed now": {true, nil, runstore.ErrNotFound, 1, ""},
 	} {
 		var runs []run.Run
 		for i := range 9 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
@@ -17,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
@@ -133,7 +133,7 @@ func TestWhereItWentUsesTheNearestOfItsSource(t *testing.T) {
 		if r, ok := whole[id]; ok {
 			return r, nil
 		}
-		return run.Run{}, fmt.Errorf("%s: %w", id, baseline.ErrNotFound)
+		return run.Run{}, fmt.Errorf("%s: %w", id, runstore.ErrNotFound)
 	}}
 	now := energetic("now", "rails")
 	base, err := past.withEnergy(now, refs)

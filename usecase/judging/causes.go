@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
 	"github.com/apkgate/apkgate/diagnose/jankcause"
@@ -13,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
@@ -114,7 +114,7 @@ func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Ru
 		if _, asked := known[id]; !asked {
 			one, err := p.whole(id)
 			switch {
-			case errors.Is(err, baseline.ErrNotFound):
+			case errors.Is(err, runstore.ErrNotFound):
 				known[id] = nil
 			case err != nil:
 				return nil, exit.Infrastructure(fmt.Errorf("ask the history for run %s: %w", id, err))
@@ -140,7 +140,7 @@ func framesOf(r run.Run) *run.Run {
 }
 
 // PastOf converts an entry of a history to what ANRs are compared with.
-func PastOf(e baseline.ANRRun) anrcause.Past {
+func PastOf(e runstore.ANRRun) anrcause.Past {
 	return anrcause.Past{Run: e.ID, Started: e.Started, Session: e.Session, Scenario: e.Scenario, Version: e.Version, Commit: e.Commit, State: string(e.State), ANRs: e.ANRs}
 }
 
@@ -158,7 +158,7 @@ func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause 
 	var past []anrcause.Past
 	for _, r := range base {
 		if len(r.ANRs) > 0 {
-			one := PastOf(baseline.ANRsOf(baseline.Entry{Run: r}))
+			one := PastOf(runstore.ANRsOf(runstore.Entry{Run: r}))
 			one.Base = true
 			past = append(past, one)
 		}

@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
-	"github.com/apkgate/apkgate/usecase/runfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -83,16 +83,16 @@ func tenBefore() []run.Run {
 
 // asking counts the full runs and ANRs that a store is asked for.
 type asking struct {
-	baseline.Store
+	runstore.Store
 	whole, anrs atomic.Int32
 }
 
-func (s *asking) Get(ctx context.Context, id string) (baseline.Entry, error) {
+func (s *asking) Get(ctx context.Context, id string) (runstore.Entry, error) {
 	s.whole.Add(1)
 	return s.Store.Get(ctx, id)
 }
 
-func (s *asking) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+func (s *asking) ANRs(ctx context.Context, q runstore.ANRQuery) ([]runstore.ANRRun, error) {
 	s.anrs.Add(1)
 	return s.Store.ANRs(ctx, q)
 }
@@ -104,16 +104,16 @@ func pasts(t *testing.T) (map[string]judging.Past, *asking) {
 	store := &asking{Store: memory.New(nil)}
 	ids, err := store.Add(t.Context(), tenBefore()...)
 	if err == nil {
-		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := judging.OfFiles(terminal.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, tenBefore()))}, runfiles.ImportFlags{}, set, 0)
+	files, err := judging.OfFiles(terminal.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, tenBefore()))}, inputfiles.ImportFlags{}, set, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]judging.Past{"a store": judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}), "a file": files.Past(set)}, store
+	return map[string]judging.Past{"a store": judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}), "a file": files.Past(set)}, store
 }
 
 func causesOf(in layout.Input, id string) (out []diagnose.Cause) {

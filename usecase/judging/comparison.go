@@ -5,12 +5,12 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/settings"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // Compare compares the runs of two builds, with what a report needs in addition to the verdict.

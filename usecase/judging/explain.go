@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
@@ -40,7 +40,7 @@ func (p Past) withEnergy(r run.Run, refs []run.Summary) (base []run.Run, err err
 			continue
 		}
 		one, err := p.whole(ref.ID)
-		if errors.Is(err, baseline.ErrNotFound) {
+		if errors.Is(err, runstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -19,30 +19,30 @@ import (
 // summary and the ANRs are kept, and the compressed run if it records where its energy, or its
 // frames' time, went.
 type Accepted struct {
-	index  *baseline.Index
+	index  *runstore.Index
 	packed map[string][]byte          // by id
 	anrs   map[string][]anrcause.Past // by package
 	newest []run.Run                  // the last ones in full, up to keep
 }
 
 // OfFiles reads files of accepted runs, and keeps the last ones in full.
-func OfFiles(c terminal.Console, files []string, f runfiles.ImportFlags, set settings.Settings, keep int) (*Accepted, error) {
+func OfFiles(c terminal.Console, files []string, f inputfiles.ImportFlags, set settings.Settings, keep int) (*Accepted, error) {
 	options, err := f.Options()
 	if err != nil {
 		return nil, err
 	}
-	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), packed: map[string][]byte{}, anrs: map[string][]anrcause.Past{}}
+	a := &Accepted{index: runstore.NewIndex(set.Policy.Centre), packed: map[string][]byte{}, anrs: map[string][]anrcause.Past{}}
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range files {
-		for r, err := range runfiles.RunsIn(c, path, options) {
+		for r, err := range inputfiles.RunsIn(c, path, options) {
 			if err == nil {
 				err = a.add(r, pack, keep)
 			}
-			if errors.Is(err, baseline.ErrConflict) {
-				return nil, runfiles.SameID(files, r.ID)
+			if errors.Is(err, runstore.ErrConflict) {
+				return nil, inputfiles.SameID(files, r.ID)
 			}
 			if err != nil {
 				return nil, err
@@ -55,7 +55,7 @@ func OfFiles(c terminal.Console, files []string, f runfiles.ImportFlags, set set
 func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	added, err := a.index.Add(r)
 	if err != nil {
-		if errors.Is(err, baseline.ErrConflict) {
+		if errors.Is(err, runstore.ErrConflict) {
 			return err
 		}
 		return exit.Usage(err, "")
@@ -63,8 +63,8 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	if !added {
 		return nil
 	}
-	if known := a.anrs[r.App.Package]; len(r.ANRs) > 0 && len(known) < baseline.MaxANRRuns {
-		a.anrs[r.App.Package] = append(known, PastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
+	if known := a.anrs[r.App.Package]; len(r.ANRs) > 0 && len(known) < runstore.MaxANRRuns {
+		a.anrs[r.App.Package] = append(known, PastOf(runstore.ANRsOf(runstore.Entry{Run: r, Mark: runstore.Mark{State: runstore.Accepted}})))
 	}
 	if r.Energy != nil || r.Frames != nil {
 		data, err := run.Encode(r)
@@ -89,7 +89,7 @@ func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-
 func (a *Accepted) whole(id string) (run.Run, error) {
 	packed, ok := a.packed[id]
 	if !ok {
-		return run.Run{}, fmt.Errorf("run %s: %w", id, baseline.ErrNotFound)
+		return run.Run{}, fmt.Errorf("run %s: %w", id, runstore.ErrNotFound)
 	}
 	open, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(run.MaxBytes))
 	if err != nil {

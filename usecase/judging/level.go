@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // warnLevels warns, for each run, which of its numbers are compared only with runs of the present
 // level, since when, and who accepted the first of them.
-func warnLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id string) (baseline.Entry, error)) {
+func warnLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id string) (runstore.Entry, error)) {
 	if first == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func wholeSince(all []gate.Comparison, event gate.Comparison) bool {
 
 // beginning describes the run with which a level begins: its time and commit, and why it was
 // accepted.
-func beginning(id string, first func(id string) (baseline.Entry, error)) string {
+func beginning(id string, first func(id string) (runstore.Entry, error)) string {
 	text := wording.Name(id)
 	e, err := first(id)
 	if err != nil {

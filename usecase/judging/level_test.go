@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
@@ -29,7 +29,7 @@ func TestLevelIsReported(t *testing.T) {
 	store := memory.New(nil)
 	ids, err := store.Add(t.Context(), history...)
 	if err == nil {
-		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted, Note: "decode \x1b[31mimages once"})
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted, Note: "decode \x1b[31mimages once"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestLevelIsReported(t *testing.T) {
 		now.Iterations[n].Metrics = map[string]float64{"frames.duration_ms": 5}
 	}
 	set := defaultSettings()
-	in, err := judging.Judge([]run.Run{now}, judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}), set)
+	in, err := judging.Judge([]run.Run{now}, judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLevelOfAnEventIsReported(t *testing.T) {
 	store := memory.New(nil)
 	ids, err := store.Add(t.Context(), history...)
 	if err == nil {
-		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestLevelOfAnEventIsReported(t *testing.T) {
 	now := clitest.PhoneRun(30, 1, 0)
 	put(now, 0, 5)
 	set := defaultSettings()
-	in, err := judging.Judge([]run.Run{now}, judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}), set)
+	in, err := judging.Judge([]run.Run{now}, judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}), set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 // Lineage are the ancestors of a build's commit, as far as they are known: for a pull request, the
@@ -17,7 +17,7 @@ import (
 // since later changes of the main branch are not in it. The zero value is unknown, and excludes
 // nothing.
 type Lineage struct {
-	Commits []string // the newest first, at most baseline.MaxCommits
+	Commits []string // the newest first, at most runstore.MaxCommits
 	// Since is when the oldest of them was made. Runs from before then may be of earlier commits,
 	// and are kept. Whole reports that there are no earlier ones.
 	Since time.Time
@@ -38,7 +38,7 @@ type descent struct {
 
 func newDescent(l Lineage) *descent {
 	d := &descent{Lineage: l, known: map[string][]string{}, out: map[string]bool{}}
-	d.Commits = d.Commits[:min(len(d.Commits), baseline.MaxCommits)]
+	d.Commits = d.Commits[:min(len(d.Commits), runstore.MaxCommits)]
 	for _, c := range d.Commits {
 		if len(c) >= run.LeastOfCommit {
 			d.known[c[:run.LeastOfCommit]] = append(d.known[c[:run.LeastOfCommit]], c)

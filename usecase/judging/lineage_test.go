@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
@@ -24,7 +24,7 @@ func TestLineageExcludesOtherCommits(t *testing.T) {
 	store := memory.New(nil)
 	ids, err := store.Add(t.Context(), history...)
 	if err == nil {
-		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestLineageExcludesOtherCommits(t *testing.T) {
 		"a commit that is cut short":    {judging.Lineage{Commits: []string{"2222", m1[:7]}, Whole: true}, []string{"run1", "run4"}, "3 accepted runs"},
 	} {
 		set := defaultSettings()
-		past := judging.OfStore(t.Context(), baseline.SoundOf(store), set, c.on)
+		past := judging.OfStore(t.Context(), runstore.SoundOf(store), set, c.on)
 		now := clitest.PhoneRun(9, 1, 0)
 		refs, err := past.Like(now)
 		if err != nil {

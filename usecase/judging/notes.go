@@ -8,9 +8,9 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // simulatedNote begins every report on simulated devices.

@@ -15,12 +15,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/settings"
 )
@@ -33,11 +33,11 @@ type Past struct {
 	// whole returns one of them in full, and entry also what was decided about it; for files, all
 	// of which count, entry is nil.
 	whole func(id string) (run.Run, error)
-	entry func(id string) (baseline.Entry, error)
+	entry func(id string) (runstore.Entry, error)
 	// anrs returns what did not respond in an app's runs, whatever was decided about them.
 	anrs func(pkg string) ([]anrcause.Past, error)
 	// Sound is the store that they come from; nil for a file.
-	Sound *baseline.Sound
+	Sound *runstore.Sound
 	// from are the commits that judge; nil for all.
 	from *descent
 }
@@ -111,31 +111,31 @@ func (p Past) Check(runs []run.Run, set settings.Settings, also func(place int, 
 }
 
 // Query returns a history's query for the runs to compare one with.
-func Query(r run.Run, set settings.Settings) baseline.Query {
-	q := baseline.For(r)
+func Query(r run.Run, set settings.Settings) runstore.Query {
+	q := runstore.For(r)
 	q.Use, q.Centre = set.Policy.Use, set.Policy.Centre
 	return q
 }
 
 // comparableWith identifies the runs from which a query's answer is chosen: it never contains runs
 // of another scenario, or with numbers of another source.
-func comparableWith(q baseline.Query) string {
+func comparableWith(q runstore.Query) string {
 	return fmt.Sprintf("%q %q %q", q.Package, q.Scenario, devctx.Only(q.Context, devctx.Hard))
 }
 
 // OfStore returns the history in the sound part of a store, limited to a build's ancestors, those
 // of the newest first.
-func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, on Lineage) Past {
+func OfStore(ctx context.Context, store *runstore.Sound, set settings.Settings, on Lineage) Past {
 	from := newDescent(on)
 	// If an answer contains all runs of a scenario, as in most labs, the other phones get the same
 	// runs in another order.
 	var mu sync.Mutex
 	all := map[string][]run.Summary{}
-	entry := func(id string) (baseline.Entry, error) {
+	entry := func(id string) (runstore.Entry, error) {
 		e, err := store.Get(ctx, id)
-		if errors.Is(err, baseline.ErrDamaged) {
+		if errors.Is(err, runstore.ErrDamaged) {
 			store.PassOver(id, err)
-			err = baseline.ErrNotFound
+			err = runstore.ErrNotFound
 		}
 		return e, err
 	}
@@ -149,13 +149,13 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 			known := all[comparableWith(q)]
 			mu.Unlock()
 			if known != nil {
-				return from.judging(baseline.Nearest(known, q)), nil
+				return from.judging(runstore.Nearest(known, q)), nil
 			}
 			refs, err := store.References(ctx, q)
 			if err != nil {
 				return nil, exit.Infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
 			}
-			if len(from.Commits) == 0 && len(refs) < baseline.DefaultLimit {
+			if len(from.Commits) == 0 && len(refs) < runstore.DefaultLimit {
 				mu.Lock()
 				all[comparableWith(q)] = refs
 				mu.Unlock()
@@ -168,7 +168,7 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 		},
 		entry: entry,
 		anrs: func(pkg string) ([]anrcause.Past, error) {
-			found, err := store.ANRs(ctx, baseline.ANRQuery{Package: pkg})
+			found, err := store.ANRs(ctx, runstore.ANRQuery{Package: pkg})
 			past := make([]anrcause.Past, len(found))
 			for i, e := range found {
 				past[i] = PastOf(e)

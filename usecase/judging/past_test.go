@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/cli/clitest"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/settings"
 )
@@ -71,13 +71,13 @@ func TestEachReadsASmallHistoryOnce(t *testing.T) {
 	store := &countingStore{Store: memory.New(nil)}
 	ids, err := store.Add(t.Context(), history...)
 	if err == nil {
-		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := defaultSettings()
-	before := judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{})
+	before := judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{})
 	for phone := range 6 {
 		r := clitest.PhoneRun(100+phone, 6, 1)
 		got, err := before.Like(r)
@@ -101,7 +101,7 @@ func TestEachReadsASmallHistoryOnce(t *testing.T) {
 // own.
 func TestEachDoesNotShareIncompleteAnswers(t *testing.T) {
 	ten := make([]run.Summary, 10)
-	many := make([]run.Summary, baseline.DefaultLimit)
+	many := make([]run.Summary, runstore.DefaultLimit)
 	for name, c := range map[string]struct {
 		answer []run.Summary
 		on     judging.Lineage
@@ -113,7 +113,7 @@ func TestEachDoesNotShareIncompleteAnswers(t *testing.T) {
 		"cut, and of some": {many, judging.Lineage{Commits: []string{strings.Repeat("a", 40)}}, 3},
 	} {
 		store := &answeringStore{Store: memory.New(nil), answer: c.answer}
-		before := judging.OfStore(t.Context(), baseline.SoundOf(store), defaultSettings(), c.on)
+		before := judging.OfStore(t.Context(), runstore.SoundOf(store), defaultSettings(), c.on)
 		for phone := range 3 {
 			if _, err := before.Like(clitest.PhoneRun(100+phone, 6, 1)); err != nil {
 				t.Fatal(err)
@@ -132,7 +132,7 @@ type answeringStore struct {
 	asked  int
 }
 
-func (s *answeringStore) References(context.Context, baseline.Query) ([]run.Summary, error) {
+func (s *answeringStore) References(context.Context, runstore.Query) ([]run.Summary, error) {
 	s.asked++
 	return s.answer, nil
 }
@@ -147,7 +147,7 @@ func TestEachSharesAnswersOfComparableRuns(t *testing.T) {
 	store := memory.New(nil)
 	ids, err := store.Add(t.Context(), history...)
 	if err == nil {
-		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestEachSharesAnswersOfComparableRuns(t *testing.T) {
 		set := defaultSettings()
 		set.Policy.Use = use
 		got := make([]int, len(checked))
-		err := judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}).Each(checked, set, func(i int, refs []run.Summary) error {
+		err := judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}).Each(checked, set, func(i int, refs []run.Summary) error {
 			for _, r := range refs {
 				if devctx.Comparable(r.Context, checked[i].Context) {
 					got[i]++
@@ -178,7 +178,7 @@ type countingStore struct {
 	asked int
 }
 
-func (s *countingStore) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
+func (s *countingStore) References(ctx context.Context, q runstore.Query) ([]run.Summary, error) {
 	s.asked++
 	return s.Store.References(ctx, q)
 }

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // CompletedRefresh fills in what is not saved of a refresh.

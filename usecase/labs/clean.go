@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -106,8 +106,8 @@ func reclaim(l lease.Lease) (*lease.Held, error) {
 
 // lives reports whether a process with that id runs on this computer, if that can be determined.
 func lives(pid int) bool {
-	_, err := program.IDOf(pid)
-	return !errors.Is(err, program.ErrNoProcess)
+	_, err := hostprogram.IDOf(pid)
+	return !errors.Is(err, hostprogram.ErrNoProcess)
 }
 
 // leftError is a lease whose devices may still run.

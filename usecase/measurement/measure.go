@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/fleet"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -159,7 +159,7 @@ const mostMissing = 10
 
 // MeasureInto makes the runs of a configuration and stores each as soon as it is there; a nil store
 // stores none. A loss does not affect the other runs; if everything is lost, it is the error.
-func MeasureInto(ctx context.Context, c terminal.Console, cfg *config.Config, f CollectFlags, store baseline.Store) (Measured, error) {
+func MeasureInto(ctx context.Context, c terminal.Console, cfg *config.Config, f CollectFlags, store runstore.Store) (Measured, error) {
 	results, err := Measure(ctx, c, cfg, f, func(r run.Run) error { return AddTo(ctx, store, r) })
 	if err != nil {
 		return Measured{}, err
@@ -183,7 +183,7 @@ func MeasureInto(ctx context.Context, c terminal.Console, cfg *config.Config, f 
 }
 
 // AddTo stores a run; a nil store stores nothing.
-func AddTo(ctx context.Context, store baseline.Store, r run.Run) error {
+func AddTo(ctx context.Context, store runstore.Store, r run.Run) error {
 	if store == nil {
 		return nil
 	}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"iter"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
@@ -56,7 +56,7 @@ func MeasuredRuns(results []collect.Result) []run.Run {
 // JSONLines returns a function that writes the runs as a history file.
 func JSONLines(results []collect.Result) func(io.Writer) error {
 	return func(w io.Writer) error {
-		_, err := baseline.WriteJSONL(w, RunsOf(results))
+		_, err := runstore.WriteJSONL(w, RunsOf(results))
 		return err
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -19,7 +19,7 @@ const ShownDamage = 20
 
 // Damage prints what was skipped in a history, and returns an error about it: the work is done, but
 // the exit status reports that something is missing. nil is no history of a store.
-func Damage(c terminal.Console, s *baseline.Sound) error {
+func Damage(c terminal.Console, s *runstore.Sound) error {
 	if s == nil {
 		return nil
 	}
@@ -40,14 +40,14 @@ func Damage(c terminal.Console, s *baseline.Sound) error {
 const warnedDamage = 5
 
 // DamageWarnings returns a verdict's warnings on a damaged history.
-func DamageWarnings(s *baseline.Sound) []run.Warning {
+func DamageWarnings(s *runstore.Sound) []run.Warning {
 	if s == nil {
 		return nil
 	}
 	found, total := s.Damage()
 	var out []run.Warning
 	for _, d := range found[:min(len(found), warnedDamage)] {
-		what := strings.Replace(d.String(), baseline.ErrDamaged.Error()+": ", "", 1) // said once is enough
+		what := strings.Replace(d.String(), runstore.ErrDamaged.Error()+": ", "", 1) // said once is enough
 		out = append(out, run.Warning{Text: "the history is damaged, and the verdict is made from what is sound: " + what})
 	}
 	if more := total - warnedDamage; more > 0 {

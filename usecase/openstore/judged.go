@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 // gateBatch marks the gate's own decisions, as distinct from a person's.
@@ -16,7 +16,7 @@ const gateBatch = "gate"
 // Judged stores the gate's outcome with each run of the verdict, and rejects regressions and
 // invalid runs that nobody has decided on, so that they are not accepted inadvertently. Runs that
 // are not in the store are skipped; a nil store stores nothing.
-func Judged(ctx context.Context, store baseline.Store, v gate.Verdict) error {
+func Judged(ctx context.Context, store runstore.Store, v gate.Verdict) error {
 	if store == nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func Judged(ctx context.Context, store baseline.Store, v gate.Verdict) error {
 	for _, e := range held {
 		is := outcomes[e.Run.ID]
 		said[e.Run.ID] = run.Judged{Outcome: string(is)}
-		if Unacceptable(string(is)) && e.Mark.State == baseline.Unmarked {
+		if Unacceptable(string(is)) && e.Mark.State == runstore.Unmarked {
 			rejected[is] = append(rejected[is], e.Run.ID)
 		}
 	}
@@ -52,7 +52,7 @@ func Judged(ctx context.Context, store baseline.Store, v gate.Verdict) error {
 }
 
 // Refuse rejects runs that nobody has decided on in the gate's own name, for the given reason.
-func Refuse(ctx context.Context, store baseline.Store, ids []string, why string) error {
+func Refuse(ctx context.Context, store runstore.Store, ids []string, why string) error {
 	asked := map[string]gate.Outcome{}
 	for _, id := range ids {
 		asked[id] = ""
@@ -63,25 +63,25 @@ func Refuse(ctx context.Context, store baseline.Store, ids []string, why string)
 	}
 	var open []string
 	for _, e := range held {
-		if e.Mark.State == baseline.Unmarked {
+		if e.Mark.State == runstore.Unmarked {
 			open = append(open, e.Run.ID)
 		}
 	}
 	return reject(context.WithoutCancel(ctx), store, open, why)
 }
 
-func reject(ctx context.Context, store baseline.Store, ids []string, why string) error {
+func reject(ctx context.Context, store runstore.Store, ids []string, why string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Rejected, Note: why, Batch: gateBatch}); err != nil {
+	if err := store.Mark(ctx, ids, runstore.Mark{State: runstore.Rejected, Note: why, Batch: gateBatch}); err != nil {
 		return Error(err)
 	}
 	return nil
 }
 
 // heldOf returns those of the runs that the store has and that are undamaged.
-func heldOf(ctx context.Context, store baseline.Store, ids map[string]gate.Outcome) (held []baseline.Entry, err error) {
+func heldOf(ctx context.Context, store runstore.Store, ids map[string]gate.Outcome) (held []runstore.Entry, err error) {
 	var list []string
 	for id := range ids {
 		list = append(list, id)
@@ -89,8 +89,8 @@ func heldOf(ctx context.Context, store baseline.Store, ids map[string]gate.Outco
 	if len(list) == 0 {
 		return nil, nil
 	}
-	for e, err := range store.List(ctx, baseline.Filter{IDs: list}) {
-		if errors.Is(err, baseline.ErrDamaged) {
+	for e, err := range store.List(ctx, runstore.Filter{IDs: list}) {
+		if errors.Is(err, runstore.ErrDamaged) {
 			continue
 		}
 		if err != nil {
@@ -108,12 +108,12 @@ func Unacceptable(outcome string) bool {
 
 // Refused reports whether a run is rejected by the gate and no person: in the gate's own name, or
 // called a regression or invalid before anybody decided on it.
-func Refused(e baseline.Entry) bool {
-	return RejectedByGate(e.Mark) || e.Mark.State == baseline.Unmarked && e.Run.Judged != nil && Unacceptable(e.Run.Judged.Outcome)
+func Refused(e runstore.Entry) bool {
+	return RejectedByGate(e.Mark) || e.Mark.State == runstore.Unmarked && e.Run.Judged != nil && Unacceptable(e.Run.Judged.Outcome)
 }
 
 // WhyRefused returns the gate's reason for a run that is Refused.
-func WhyRefused(e baseline.Entry) string {
+func WhyRefused(e runstore.Entry) string {
 	if RejectedByGate(e.Mark) {
 		return e.Mark.Note
 	}
@@ -121,6 +121,6 @@ func WhyRefused(e baseline.Entry) string {
 }
 
 // RejectedByGate reports whether a mark is the gate's own and no person's.
-func RejectedByGate(m baseline.Mark) bool {
-	return m.State == baseline.Rejected && m.Batch == gateBatch
+func RejectedByGate(m runstore.Mark) bool {
+	return m.State == runstore.Rejected && m.Batch == gateBatch
 }

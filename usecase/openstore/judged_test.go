@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 )
 
 // The gate rejects worse or invalid runs that nobody has decided on, and undoes nobody's decision
@@ -23,18 +23,18 @@ func TestJudgedRejectsUndecidedRuns(t *testing.T) {
 		}
 		v.Runs = append(v.Runs, gate.RunVerdict{ID: id, Verdict: outcome})
 	}
-	if err := store.Mark(t.Context(), []string{"accepted"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+	if err := store.Mark(t.Context(), []string{"accepted"}, runstore.Mark{State: runstore.Accepted}); err != nil {
 		t.Fatal(err)
 	}
 	v.Runs = append(v.Runs, gate.RunVerdict{ID: "in no history", Verdict: gate.Regression})
 	if err := Judged(t.Context(), store, v); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]baseline.State{
-		"worse": baseline.Rejected, "broken": baseline.Rejected, "accepted": baseline.Accepted, "fine": baseline.Unmarked, "open": baseline.Unmarked,
+	for id, want := range map[string]runstore.State{
+		"worse": runstore.Rejected, "broken": runstore.Rejected, "accepted": runstore.Accepted, "fine": runstore.Unmarked, "open": runstore.Unmarked,
 	} {
 		e, err := store.Get(t.Context(), id)
-		if err != nil || e.Mark.State != want || RejectedByGate(e.Mark) != (want == baseline.Rejected) {
+		if err != nil || e.Mark.State != want || RejectedByGate(e.Mark) != (want == runstore.Rejected) {
 			t.Errorf("%s is %+v (%v), want %q", id, e.Mark, err, want)
 		}
 		if said := map[string]string{"worse": "regression", "broken": "invalid", "accepted": "regression", "fine": "pass", "open": "inconclusive"}[id]; e.Run.Judged == nil || e.Run.Judged.Outcome != said {

@@ -15,13 +15,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/branch"
-	"github.com/apkgate/apkgate/baseline/memory/exported"
-	"github.com/apkgate/apkgate/baseline/postgres"
-	"github.com/apkgate/apkgate/baseline/sqlite"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/gitbranch"
+	"github.com/apkgate/apkgate/runstore/memory/exported"
+	"github.com/apkgate/apkgate/runstore/postgres"
+	"github.com/apkgate/apkgate/runstore/sqlite"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/runevidence"
@@ -30,17 +30,17 @@ import (
 
 // kinds are the ways to keep a history. The last one accepts any address that is of no other: the
 // path of a file.
-var kinds = []baseline.Kind{branch.Kind, exported.Kind, postgres.Kind, sqlite.Kind}
+var kinds = []runstore.Kind{gitbranch.Kind, exported.Kind, postgres.Kind, sqlite.Kind}
 
 // kindOf returns the kind of an address.
-func kindOf(address string) (baseline.Kind, error) {
+func kindOf(address string) (runstore.Kind, error) {
 	for _, k := range kinds {
 		if k.Has(address) {
 			return k, nil
 		}
 	}
 	if scheme, _, ok := strings.Cut(address, "://"); ok {
-		return baseline.Kind{}, exit.Usage(fmt.Errorf("a history can't be kept at %s://…, want %s", prose.Short(scheme), Forms()), "")
+		return runstore.Kind{}, exit.Usage(fmt.Errorf("a history can't be kept at %s://…, want %s", prose.Short(scheme), Forms()), "")
 	}
 	return kinds[len(kinds)-1], nil
 }
@@ -55,20 +55,20 @@ func Forms() string {
 }
 
 // Open opens the history at an address, creating it if there is none.
-func Open(ctx context.Context, c terminal.Console, address string) (baseline.Store, error) {
+func Open(ctx context.Context, c terminal.Console, address string) (runstore.Store, error) {
 	return openHistory(ctx, c, address, false)
 }
 
 // OpenForPull opens the history for a pull request: read-only if it is shared, since nothing of a
 // pull request belongs into what others compare with, and a fork could not write there. keep is
 // false for such a history.
-func OpenForPull(ctx context.Context, c terminal.Console, address string) (store baseline.Store, keep bool, err error) {
+func OpenForPull(ctx context.Context, c terminal.Console, address string) (store runstore.Store, keep bool, err error) {
 	shared := IsShared(address)
 	store, err = openHistory(ctx, c, address, shared)
 	return store, !shared, err
 }
 
-func openHistory(ctx context.Context, c terminal.Console, address string, readOnly bool) (baseline.Store, error) {
+func openHistory(ctx context.Context, c terminal.Console, address string, readOnly bool) (runstore.Store, error) {
 	kind, err := kindOf(address)
 	switch {
 	case err != nil || readOnly:
@@ -81,7 +81,7 @@ func openHistory(ctx context.Context, c terminal.Console, address string, readOn
 	if err != nil {
 		return nil, err
 	}
-	store, err := kind.Open(ctx, address, baseline.Opening{
+	store, err := kind.Open(ctx, address, runstore.Opening{
 		ReadOnly: readOnly, Now: c.Now, Waiting: waiting(c), WorkDir: c.Dir, Copies: copiesDir(),
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func copiesDir() string {
 
 // OpenExisting opens the history for a command that needs one. Whether a remote history exists is
 // known only by opening it.
-func OpenExisting(ctx context.Context, c terminal.Console, address string) (baseline.Store, error) {
+func OpenExisting(ctx context.Context, c terminal.Console, address string) (runstore.Store, error) {
 	if err := isThere(address); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func OpenExisting(ctx context.Context, c terminal.Console, address string) (base
 
 // OpenToRead opens the history for a command that changes nothing in it, also a file that can't be
 // written, as in a cache. In an empty database, opening creates the tables nevertheless.
-func OpenToRead(ctx context.Context, c terminal.Console, address string) (baseline.Store, error) {
+func OpenToRead(ctx context.Context, c terminal.Console, address string) (runstore.Store, error) {
 	if err := isThere(address); err != nil {
 		return nil, err
 	}
@@ -188,12 +188,12 @@ func Shown(address string) string {
 // Error classifies an error of the history: a wrong address is a usage error, the rest are
 // infrastructure.
 func Error(err error) error {
-	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer} {
+	for _, callers := range []error{runstore.ErrNotFound, runstore.ErrAmbiguous, runstore.ErrConflict, runstore.ErrNotComplete, runstore.ErrNotHistory, runstore.ErrNewer} {
 		if errors.Is(err, callers) {
 			return exit.Usage(err, "")
 		}
 	}
-	if errors.As(err, new(*baseline.AddressError)) {
+	if errors.As(err, new(*runstore.AddressError)) {
 		return exit.Usage(err, "")
 	}
 	if errors.Is(err, context.Canceled) {

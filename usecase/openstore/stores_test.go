@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -47,9 +47,9 @@ func TestAddingAKind(t *testing.T) {
 	before := kinds
 	t.Cleanup(func() { kinds = before })
 	opened := ""
-	kinds = append([]baseline.Kind{{
+	kinds = append([]runstore.Kind{{
 		Schemes: []string{"memory:"}, Form: "memory:NAME",
-		Open: func(_ context.Context, address string, o baseline.Opening) (baseline.Store, error) {
+		Open: func(_ context.Context, address string, o runstore.Opening) (runstore.Store, error) {
 			opened = address
 			return memory.New(o.Now), nil
 		},
@@ -72,16 +72,16 @@ func TestReadOnlyKind(t *testing.T) {
 	before := kinds
 	t.Cleanup(func() { kinds = before })
 	opened := 0
-	kinds = append([]baseline.Kind{{
+	kinds = append([]runstore.Kind{{
 		Schemes: []string{"memory:"}, ReadOnly: "it is of this process", Shown: func(string) string { return "memory:…" },
-		Open: func(_ context.Context, _ string, o baseline.Opening) (baseline.Store, error) {
+		Open: func(_ context.Context, _ string, o runstore.Opening) (runstore.Store, error) {
 			if opened++; !o.ReadOnly {
 				t.Error("it is opened to be written")
 			}
 			return memory.New(o.Now), nil
 		},
 	}}, kinds...)
-	for _, open := range []func(context.Context, terminal.Console, string) (baseline.Store, error){Open, OpenExisting} {
+	for _, open := range []func(context.Context, terminal.Console, string) (runstore.Store, error){Open, OpenExisting} {
 		var status interface{ Hint() string }
 		if _, err := open(t.Context(), terminal.Console{}, "memory:secret"); err == nil || err.Error() != "write into the history memory:…: it is of this process" ||
 			!errors.As(err, &status) || !strings.Contains(status.Hint(), "baseline copy") {

@@ -20,10 +20,10 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/recording"
+	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
-	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // RunsFile has the runs of a recording as a replay gives them, ConfigFile what was measured, and

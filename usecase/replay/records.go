@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device/recording"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -42,7 +42,7 @@ func (r *Replay) readRuns() error {
 		return exit.Usage(atomicfile.Error("read", path, err), "")
 	}
 	defer func() { _ = file.Close() }()
-	for its, err := range baseline.ReadJSONL(file) {
+	for its, err := range runstore.ReadJSONL(file) {
 		if err != nil {
 			return exit.Usage(fmt.Errorf("read %s: %w", terminal.Plain(path), err), "")
 		}

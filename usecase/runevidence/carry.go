@@ -6,11 +6,11 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 )
 
 // Load are the runs with files that were copied from one history to another.
@@ -40,8 +40,8 @@ func (l *Load) Passing(runs iter.Seq2[run.Run, error]) iter.Seq2[run.Run, error]
 }
 
 // Entries adds the runs of a sequence of entries as it is read.
-func (l *Load) Entries(entries iter.Seq2[baseline.Entry, error]) iter.Seq2[baseline.Entry, error] {
-	return func(yield func(baseline.Entry, error) bool) {
+func (l *Load) Entries(entries iter.Seq2[runstore.Entry, error]) iter.Seq2[runstore.Entry, error] {
+	return func(yield func(runstore.Entry, error) bool) {
 		for e, err := range entries {
 			if err == nil {
 				l.Note(e.Run)
@@ -113,8 +113,8 @@ func GoneLine(gone evidence.Gone) string {
 const listed = 1_000
 
 // Prune removes the files of runs that the history does not have any more. A damaged history can't
-// tell which those are: then it returns baseline.ErrDamaged, and removes nothing.
-func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evidence.Gone, error) {
+// tell which those are: then it returns runstore.ErrDamaged, and removes nothing.
+func Prune(ctx context.Context, folder *evidence.Folder, s runstore.Store) (evidence.Gone, error) {
 	ids, err := folder.Runs()
 	if err != nil {
 		return evidence.Gone{}, err
@@ -125,7 +125,7 @@ func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evid
 		for _, id := range ids[:n] {
 			without[id] = true
 		}
-		for e, err := range s.List(ctx, baseline.Filter{IDs: ids[:n]}) {
+		for e, err := range s.List(ctx, runstore.Filter{IDs: ids[:n]}) {
 			if err != nil {
 				return evidence.Gone{}, err
 			}
@@ -133,9 +133,9 @@ func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evid
 		}
 		ids = ids[n:]
 	}
-	if sound, ok := s.(*baseline.Sound); ok { // which skips damaged runs
+	if sound, ok := s.(*runstore.Sound); ok { // which skips damaged runs
 		if _, damaged := sound.Damage(); damaged > 0 {
-			return evidence.Gone{}, fmt.Errorf("remove the files of runs that are gone: %w", baseline.ErrDamaged)
+			return evidence.Gone{}, fmt.Errorf("remove the files of runs that are gone: %w", runstore.ErrDamaged)
 		}
 	}
 	return folder.Prune(ctx, func(id string) bool { return !without[id] }) // nor those that came meanwhile

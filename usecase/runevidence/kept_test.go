@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/runstore/memory"
 )
 
 // keeping is a run with a file of that text, and the folder next to its history.
@@ -178,7 +178,7 @@ func TestPrune(t *testing.T) {
 	if gone, err := Prune(t.Context(), folder, s); err != nil || gone.Files != 0 {
 		t.Errorf("with all runs there: %+v, %v", gone, err)
 	}
-	if _, err := s.Prune(t.Context(), baseline.Retention{Keep: 1}, nil); err != nil {
+	if _, err := s.Prune(t.Context(), runstore.Retention{Keep: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	gone, err := Prune(t.Context(), folder, s)
@@ -188,11 +188,11 @@ func TestPrune(t *testing.T) {
 }
 
 // damaged is a history whose list can't be read to its end.
-type damaged struct{ baseline.Store }
+type damaged struct{ runstore.Store }
 
-func (d damaged) List(context.Context, baseline.Filter) iter.Seq2[baseline.Entry, error] {
-	return func(yield func(baseline.Entry, error) bool) {
-		yield(baseline.Entry{}, &baseline.DamagedRun{ID: "first", Err: baseline.ErrDamaged})
+func (d damaged) List(context.Context, runstore.Filter) iter.Seq2[runstore.Entry, error] {
+	return func(yield func(runstore.Entry, error) bool) {
+		yield(runstore.Entry{}, &runstore.DamagedRun{ID: "first", Err: runstore.ErrDamaged})
 	}
 }
 
@@ -201,8 +201,8 @@ func TestPruneOfADamagedHistory(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	r := keeping(t, folder, "first", "of first")
 	broken := damaged{memory.New(nil)}
-	for _, s := range []baseline.Store{broken, baseline.SoundOf(broken)} {
-		if _, err := Prune(t.Context(), folder, s); !errors.Is(err, baseline.ErrDamaged) {
+	for _, s := range []runstore.Store{broken, runstore.SoundOf(broken)} {
+		if _, err := Prune(t.Context(), folder, s); !errors.Is(err, runstore.ErrDamaged) {
 			t.Errorf("%T: %v, want ErrDamaged", s, err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/usecase/exit"
 )
@@ -41,7 +41,7 @@ func labOf(t *testing.T, phones int) clitest.Lab {
 func measuredRuns(t *testing.T, text string) []run.Run {
 	t.Helper()
 	var out []run.Run
-	for r, err := range baseline.ReadJSONL(strings.NewReader(text)) {
+	for r, err := range runstore.ReadJSONL(strings.NewReader(text)) {
 		if err != nil {
 			t.Fatal(err)
 		}

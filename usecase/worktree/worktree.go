@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
@@ -33,7 +33,7 @@ func StandsOn(ctx context.Context, dir, commit string) judging.Lineage {
 	if err != nil {
 		return judging.Lineage{}
 	}
-	const most = baseline.MaxCommits
+	const most = runstore.MaxCommits
 	out, err := git(ctx, dir, "rev-list", "--timestamp", "--max-count="+strconv.Itoa(most+1), "--end-of-options", commit+"^{commit}", "--")
 	if err != nil {
 		return judging.Lineage{} // such as a commit of another repository

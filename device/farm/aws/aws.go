@@ -24,8 +24,8 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -155,11 +155,11 @@ func (f *Farm) run(ctx context.Context, within time.Duration, args ...string) ([
 		return nil, &callError{command: command, message: "aws is not in the PATH"}
 	}
 	env := append([]string{"AWS_PAGER=", "AWS_CLI_AUTO_PROMPT=off", "AWS_RETRY_MODE=standard"}, f.computer.Env...)
-	r, err := program.Run(ctx, program.Command{Path: path, Args: args, Env: env, Timeout: within})
+	r, err := hostprogram.Run(ctx, hostprogram.Command{Path: path, Args: args, Env: env, Timeout: within})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, program.ErrTimeout):
+	case errors.Is(err, hostprogram.ErrTimeout):
 		return nil, &callError{command: command, message: "aws took longer than " + prose.Duration(within)}
 	case err != nil:
 		return nil, err

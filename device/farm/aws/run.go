@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -135,7 +135,7 @@ func (f *Farm) named(ctx context.Context, l lease.Lease) (runs, uploads []string
 // would exist only after the search for it.
 func endAsking(id string) error {
 	const endsWithin = 20 * time.Second
-	asking, err := program.Find(`"name":"` + id)
+	asking, err := hostprogram.Find(`"name":"` + id)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}

@@ -22,8 +22,8 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -85,11 +85,11 @@ func (f *Farm) ask(ctx context.Context, doing string, args ...string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := program.Run(ctx, program.Command{Path: path, Args: args, Env: f.environment(), Timeout: shortly})
+	r, err := hostprogram.Run(ctx, hostprogram.Command{Path: path, Args: args, Env: f.environment(), Timeout: shortly})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, program.ErrTimeout):
+	case errors.Is(err, hostprogram.ErrTimeout):
 		return nil, farmError(doing, "gcloud took longer than "+prose.Duration(shortly), "")
 	case err != nil:
 		return nil, farmError(doing, err.Error(), "")

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 )
 
 // saysWithin is how long gcloud has to finish a submission, and endsWithin how long to end
@@ -28,15 +28,15 @@ const uploaded = "Raw results will be stored"
 // be found otherwise. It is also identified by its command line, since apkgate may have been
 // killed before it noted the process.
 func (f *Farm) endGcloud(ctx context.Context, l lease.Lease) error {
-	submitting, err := program.Find("--results-dir=" + l.ID)
+	submitting, err := hostprogram.Find("--results-dir=" + l.ID)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return farmError("look for gcloud", err.Error(), "")
 	}
-	var all []program.ID
+	var all []hostprogram.ID
 	for _, p := range submitting {
 		all = append(all, p.ID)
 	}
-	if id, err := program.ParseID(l.Detail[noteProcess]); err == nil {
+	if id, err := hostprogram.ParseID(l.Detail[noteProcess]); err == nil {
 		all = append(all, id)
 	}
 	const apart = 50 * time.Millisecond

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -48,7 +48,7 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 		return farmError(doing, err.Error(), "")
 	}
 	defer func() { _ = log.Close() }()
-	p, err := program.Start(program.Command{Path: path, Args: args, Env: f.environment(), Outlives: true}, log, log)
+	p, err := hostprogram.Start(hostprogram.Command{Path: path, Args: args, Env: f.environment(), Outlives: true}, log, log)
 	if err != nil {
 		return farmError(doing, err.Error(), "")
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/console"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -129,7 +129,7 @@ func (a attempt) startOn(ctx context.Context, p *port) (b *boot.Booted, taken bo
 		a.reportDeviations(line)
 	}}
 	a.tell(fmt.Sprintf("starting the emulator %s with %s as %s", a.emulator.version, a.machine.name, p.serial()))
-	process, err := program.Start(program.Command{
+	process, err := hostprogram.Start(hostprogram.Command{
 		Path: a.emulator.path, Args: a.emulator.commandLine(a.spec, a.machine.name, a.held.ID(), p.console),
 		Env: l.environment(append(a.machine.environment(), quiet...)...),
 	}, g, g)
@@ -173,7 +173,7 @@ var (
 
 // up waits until Android is up, or the emulator reports that it can't start, has exited, or
 // took too long. An emulator that can't start exits before adb has seen it.
-func (a attempt) up(ctx context.Context, process *program.Process, g *log, p *port) error {
+func (a attempt) up(ctx context.Context, process *hostprogram.Process, g *log, p *port) error {
 	begun := time.Now()
 	within := a.lab.patience.boot
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)

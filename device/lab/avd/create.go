@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -88,7 +88,7 @@ func (l *Lab) create(ctx context.Context, s sdk, spec boot.Spec, held *lease.Hel
 	if spec.Model != "" {
 		args = append(args, "-d", spec.Model)
 	}
-	out, err := program.Run(ctx, program.Command{
+	out, err := hostprogram.Run(ctx, hostprogram.Command{
 		Path: s.avdmanager, Args: args, Env: l.environment(d.environment()...), Stdin: "no\n", Timeout: l.patience.create,
 	})
 	if err != nil {
@@ -151,7 +151,7 @@ func parseManagerError(output string) string {
 }
 
 // managerFailure returns the error for an AVD that avdmanager did not create.
-func managerFailure(spec boot.Spec, s sdk, image string, out program.Result) *boot.Error {
+func managerFailure(spec boot.Spec, s sdk, image string, out hostprogram.Result) *boot.Error {
 	all := string(out.Stderr) + "\n" + string(out.Stdout)
 	said := cmp.Or(parseManagerError(all), out.Said())
 	what := fmt.Sprintf("create an AVD: avdmanager says %s (exit code %d)", prose.Quote(prose.OneLine(said), 300), out.ExitCode)

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/avd"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/simulator/standin"
 )
 
@@ -147,7 +147,7 @@ func TestStopFindsAnEmulatorThatWasNotNoted(t *testing.T) {
 		t.Error(err)
 	}
 	<-b.Died
-	if found, err := program.Find(l.ID); err != nil || len(found) != 1 || found[0].PID != search.Process.Pid {
+	if found, err := hostprogram.Find(l.ID); err != nil || len(found) != 1 || found[0].PID != search.Process.Pid {
 		t.Errorf("%v, %v; want only the search running", found, err)
 	}
 	stdin.Close()
@@ -167,7 +167,7 @@ func TestStopIgnoresForgedLeases(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	me, err := program.IDOf(os.Getpid())
+	me, err := hostprogram.IDOf(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

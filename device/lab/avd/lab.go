@@ -21,8 +21,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
-	"github.com/apkgate/apkgate/device/program"
 )
 
 // Kind is the lab's kind, as leases name it.
@@ -60,7 +60,7 @@ type patience struct {
 
 // running is an emulator that this process has started.
 type running struct {
-	process *program.Process
+	process *hostprogram.Process
 	port    *port
 }
 
@@ -83,8 +83,8 @@ func New(c Computer) *Lab {
 func (l *Lab) Kind() string { return Kind }
 
 // run runs one of the SDK's programs to its end.
-func (l *Lab) run(ctx context.Context, path string, env []string, args ...string) (program.Result, error) {
-	return program.Run(ctx, program.Command{Path: path, Args: args, Env: l.environment(env...)})
+func (l *Lab) run(ctx context.Context, path string, env []string, args ...string) (hostprogram.Result, error) {
+	return hostprogram.Run(ctx, hostprogram.Command{Path: path, Args: args, Env: l.environment(env...)})
 }
 
 // environment returns the variables that are added for the SDK's programs.

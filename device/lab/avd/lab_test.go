@@ -18,10 +18,10 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/console"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/avd"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/simulator/standin"
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
@@ -149,7 +149,7 @@ func (c *computer) stopped(lab *avd.Lab, l lease.Lease) {
 // gone checks that nothing of a lease's device is left.
 func (c *computer) gone(l lease.Lease) {
 	c.t.Helper()
-	if found, err := program.Find(l.ID); err != nil || len(found) != 0 {
+	if found, err := hostprogram.Find(l.ID); err != nil || len(found) != 0 {
 		c.t.Errorf("%v, %v; want no process of %s", found, err, l.ID)
 	}
 	if left, _ := filepath.Glob(c.Path("homes", "*")); len(left) != 0 {
@@ -604,7 +604,7 @@ func TestStopKillsAHangingEmulator(t *testing.T) {
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
 	_, h := c.boot(spec())
-	id, err := program.ParseID(h.Lease().Detail["process"])
+	id, err := hostprogram.ParseID(h.Lease().Detail["process"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -618,7 +618,7 @@ func TestDied(t *testing.T) {
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
 	b, h := c.boot(spec())
-	id, err := program.ParseID(h.Lease().Detail["process"])
+	id, err := hostprogram.ParseID(h.Lease().Detail["process"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -647,7 +647,7 @@ func TestBootInterrupted(t *testing.T) {
 	if !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
-	if found, err := program.Find(h.ID()); err != nil || len(found) != 0 {
+	if found, err := hostprogram.Find(h.ID()); err != nil || len(found) != 0 {
 		t.Errorf("%v, %v; want no process", found, err)
 	}
 	c.stopped(c.avd, h.Lease())

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/console"
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/lease"
-	"github.com/apkgate/apkgate/device/program"
 )
 
 // Stop ends the emulator of a lease and deletes the AVD that was created for it. It asks the
@@ -72,9 +72,9 @@ func consolePort(held lease.Lease) int {
 // the noted one, an emulator that may have been started without being noted, and an avdmanager
 // that may have been left behind. A process is not killed on the lease's word alone, unless
 // command lines can't be read.
-func (l *Lab) processes(held lease.Lease) (ids []program.ID, err error) {
-	noted, notedErr := program.ParseID(held.Detail[noteProcess])
-	found, err := program.Find(held.ID)
+func (l *Lab) processes(held lease.Lease) (ids []hostprogram.ID, err error) {
+	noted, notedErr := hostprogram.ParseID(held.Detail[noteProcess])
+	found, err := hostprogram.Find(held.ID)
 	if errors.Is(err, errors.ErrUnsupported) {
 		if notedErr == nil && noted.Alive() {
 			ids = append(ids, noted)
@@ -126,11 +126,11 @@ func isOurs(ctx context.Context, c *console.Console, id string) bool {
 }
 
 // waitForEnd waits until the processes have ended, or the timeout.
-func (l *Lab) waitForEnd(ctx context.Context, ids []program.ID) {
+func (l *Lab) waitForEnd(ctx context.Context, ids []hostprogram.ID) {
 	const apart = 20 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, l.patience.end)
 	defer cancel()
-	for slices.ContainsFunc(ids, program.ID.Alive) {
+	for slices.ContainsFunc(ids, hostprogram.ID.Alive) {
 		if boot.Pause(ctx, apart) != nil {
 			return
 		}

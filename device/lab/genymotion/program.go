@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/device/hostprogram"
 	"github.com/apkgate/apkgate/device/lab/boot"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -73,16 +73,16 @@ func Hopeless(err error) bool {
 
 // Run runs a command of the program with the timeout within; the error of a timeout reports
 // patience. A nonzero exit code is not an error: each program has its own codes for refusals.
-func (c Computer) Run(ctx context.Context, p Program, doing string, patience, within time.Duration, args ...string) (program.Result, error) {
+func (c Computer) Run(ctx context.Context, p Program, doing string, patience, within time.Duration, args ...string) (hostprogram.Result, error) {
 	path, ok := Find(p.Name, c.Getenv, p.Installed...)
 	if !ok {
-		return program.Result{}, &RefusedError{Code: NoProgram, Failed: &boot.Error{Lab: p.Lab, What: doing + ": " + p.Missing.What, Advice: p.Missing.Advice}}
+		return hostprogram.Result{}, &RefusedError{Code: NoProgram, Failed: &boot.Error{Lab: p.Lab, What: doing + ": " + p.Missing.What, Advice: p.Missing.Advice}}
 	}
-	r, err := program.Run(ctx, program.Command{Path: path, Args: args, Env: c.Env, Timeout: within})
+	r, err := hostprogram.Run(ctx, hostprogram.Command{Path: path, Args: args, Env: c.Env, Timeout: within})
 	switch {
 	case ctx.Err() != nil:
 		return r, context.Cause(ctx)
-	case errors.Is(err, program.ErrTimeout):
+	case errors.Is(err, hostprogram.ErrTimeout):
 		return r, &boot.Error{Lab: p.Lab, What: fmt.Sprintf("%s: %s took longer than %s", doing, p.Name, prose.Duration(patience)), Advice: p.Slow, Retry: true}
 	case err != nil:
 		return r, &boot.Error{Lab: p.Lab, What: doing + ": " + err.Error()}
@@ -95,7 +95,7 @@ func (c Computer) Run(ctx context.Context, p Program, doing string, patience, wi
 // EndOrphans ends processes of the program that are still working on the named device: they
 // may survive a killed apkgate (except on Linux), and create it after the search for it.
 func EndOrphans(name, of string) error {
-	found, err := program.Find(of)
+	found, err := hostprogram.Find(of)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}

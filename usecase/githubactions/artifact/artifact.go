@@ -23,7 +23,7 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
 // metaFile lists, next to a file of each format, the contents of a report folder.
@@ -151,8 +151,8 @@ func ReportFolders(dir string) ([]string, error) {
 		}
 	}
 	slices.Sort(out)
-	if len(out) > board.MaxLegs {
-		return nil, fmt.Errorf("look for reports: %s holds %d, at most %d are allowed", dir, len(out), board.MaxLegs)
+	if len(out) > matrixcomment.MaxLegs {
+		return nil, fmt.Errorf("look for reports: %s holds %d, at most %d are allowed", dir, len(out), matrixcomment.MaxLegs)
 	}
 	return out, nil
 }
@@ -198,7 +198,7 @@ func readFolder(dir string) (layout.Input, string, error) {
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
 	in.Meta.Version = m.Version
-	leg, err := board.LegName(m.Leg)
+	leg, err := matrixcomment.LegName(m.Leg)
 	if err != nil {
 		return layout.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
 	}

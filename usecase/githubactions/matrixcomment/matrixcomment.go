@@ -1,0 +1,219 @@
+// Package matrixcomment represents a comment on a pull request as its rows: one for each leg of a job
+// matrix, all on one commit.
+//
+// It owns how rows are written in Markdown and parsed again, which of two is newer, and what is
+// left out of a full comment. Anybody may have written what it parses. It posts nothing, which
+// belongs to package githubactions.
+package matrixcomment
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/markdown"
+)
+
+// Board is a comment as its rows, all on one commit.
+type Board struct {
+	Config string
+	Head   string
+	Rows   []Row
+}
+
+// MaxLegs limits the rows of one comment, so that their headlines and links always fit.
+const MaxLegs = 100
+
+// Read parses a comment; ok is false if it has no stamp.
+func Read(body string) (b Board, ok bool) {
+	body = strings.ReplaceAll(body, "\r\n", "\n")
+	stamp, ok := readStamp(body)
+	if !ok {
+		return b, false
+	}
+	b = Board{Config: stamp.Config, Head: stamp.Head}
+	_, text, _ := strings.Cut(body, "\n")
+	if !strings.Contains(text, "\n"+rowOpens) {
+		b.Rows = []Row{{Run: stamp.Run, Head: stamp.Head, Outcome: stamp.Outcome, Job: stamp.Job, Text: strings.TrimSpace(text), sum: stamp.sum}}
+		return b, true
+	}
+	parts := strings.Split(text, "\n"+rowOpens)
+	for _, part := range parts[1:min(len(parts), MaxLegs+1)] {
+		line, rest, _ := strings.Cut(part, "\n")
+		if row, ok := readMark(rowOpens+line, stamp.Head); ok {
+			row.Text = unfold(rest)
+			b.Rows = append(b.Rows, row)
+		}
+	}
+	return b, true
+}
+
+// stamp returns the comment's hidden first line: that of its newest row.
+func (b Board) stamp() Stamp {
+	s := Stamp{Config: b.Config, Head: b.Head}
+	newest := slices.MaxFunc(b.Rows, Row.newer)
+	s.Run, s.Outcome, s.Job, s.sum = newest.Run, newest.Outcome, newest.Job, newest.sum
+	return s
+}
+
+// With returns the board with the row added, or the row that is kept instead if that is of a newer
+// run. Rows of another commit are removed, unless they are newer than the row: head is the pull
+// request's head commit, "" if unknown.
+func (b Board) With(r Row, head string) (merged Board, stays *Stamp) {
+	mine := Stamp{Config: b.Config, Run: r.Run, Head: r.Head}
+	if len(b.Rows) > 0 && b.Head != r.Head {
+		if theirs := b.stamp(); theirs.compare(mine, head) > 0 {
+			return b, &theirs
+		}
+		b.Rows = nil
+	}
+	merged = Board{Config: b.Config, Head: r.Head}
+	for _, other := range b.Rows {
+		switch {
+		case !other.same(r):
+			merged.Rows = append(merged.Rows, other)
+		case other.newer(r) > 0, r.Outcome == "" && other.Outcome != "":
+			return b, &Stamp{Config: b.Config, Run: other.Run, Head: other.Head}
+		}
+	}
+	merged.Rows = append(merged.Rows, r)
+	return merged, nil
+}
+
+// Joined returns the rows of several comments of one configuration, which concurrent jobs have
+// created: of the newest of them and all on its commit.
+func Joined(boards []Board, head string) Board {
+	all := boards[0]
+	for _, b := range boards[1:] {
+		for _, row := range b.Rows {
+			if merged, stays := all.With(row, head); stays == nil {
+				all = merged
+			}
+		}
+	}
+	return all
+}
+
+// Says reports whether a comment has the same content as another, row for row.
+func (b Board) Says(other Board) bool {
+	if len(b.Rows) != len(other.Rows) {
+		return false
+	}
+	for _, row := range other.Rows {
+		if !slices.ContainsFunc(b.Rows, row.says) {
+			return false
+		}
+	}
+	return true
+}
+
+// Namesakes reports whether another job of the same run has the row's name.
+func (b Board) Namesakes(r Row) bool {
+	return slices.ContainsFunc(b.Rows, func(s Row) bool { return s.Leg == r.Leg && s.Run == r.Run && !s.same(r) })
+}
+
+// Body returns the comment, of at most markdown.MaxComment bytes. A single row without a name is
+// just the report. Of several the gravest comes first: its outcome is the headline, and its report
+// is shortened last.
+func (b Board) Body() (string, error) {
+	if len(b.Rows) == 1 && b.Rows[0].Leg == "" {
+		return b.stamp().String() + "\n" + b.Rows[0].Text, nil
+	}
+	if len(b.Rows) > MaxLegs {
+		return "", fmt.Errorf("a comment holds at most %d legs of a matrix, and this is one more", MaxLegs)
+	}
+	rows := slices.Clone(b.Rows)
+	slices.SortStableFunc(rows, func(r, s Row) int {
+		if order := grave(s.Outcome) - grave(r.Outcome); order != 0 {
+			return order
+		}
+		return strings.Compare(r.title(), s.title())
+	})
+	head := b.stamp().String() + "\n" + overview(rows)
+	room := markdown.MaxComment - len(head)
+	for _, r := range rows {
+		room -= len(r.folded(noRoom))
+	}
+	var out strings.Builder
+	out.WriteString(head)
+	for _, r := range rows {
+		text := noRoom
+		if extra := len(r.Text) - len(noRoom); extra <= room {
+			text = r.Text
+			room -= extra
+		}
+		out.WriteString(r.folded(text))
+	}
+	return out.String(), nil
+}
+
+// noRoom replaces a report that does not fit.
+const noRoom = "*There is no room for this report beside the others: it is in the job's summary and in its artifact.*"
+
+// overview returns the headline over all rows and the table of them.
+func overview(rows []Row) string {
+	var out strings.Builder
+	counts := map[gate.Outcome]int{}
+	for _, r := range rows {
+		counts[r.Outcome]++
+	}
+	var parts []string
+	for _, r := range rows {
+		if n := counts[r.Outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ToLower(word(r.Outcome))))
+			counts[r.Outcome] = 0
+		}
+	}
+	fmt.Fprintf(&out, "### %s %s\n\n%d legs: %s\n\n", Symbol(rows[0].Outcome), word(rows[0].Outcome), len(rows), strings.Join(parts, ", "))
+	out.WriteString("| leg | verdict | |\n|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), Symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.Headline))
+	}
+	return out.String()
+}
+
+// title returns the name of a row; jobs of one run without a name are distinguished by their marks.
+func (r Row) title() string {
+	switch {
+	case r.Leg != "":
+		return r.Leg
+	case r.Job != "":
+		return "job " + r.Job
+	}
+	return "job"
+}
+
+const (
+	foldOpens  = "<details>"
+	foldCloses = "</details>"
+)
+
+// folded returns a row as it is written in a comment of several.
+func (r Row) folded(text string) string {
+	return "\n" + r.mark() + "\n" + foldOpens + "<summary>" + Symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
+}
+
+// unfold returns the text of a row.
+func unfold(part string) string {
+	_, text, _ := strings.Cut(part, "</summary>")
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), foldCloses))
+}
+
+// Symbol returns an outcome's symbol.
+func Symbol(o gate.Outcome) string {
+	if o == "" {
+		return "⚪"
+	}
+	return markdown.Symbol(document.Outcome(o))
+}
+
+func word(o gate.Outcome) string {
+	if o == "" {
+		return "No verdict"
+	}
+	return layout.OutcomeWord(o)
+}
