@@ -109,7 +109,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	for typ, key := range labTypes() {
 		sections[typ] = "### devices: " + key
 		delete(s.Defs["Device"].Properties, key)
-		if !strings.Contains(sectionOf(docs, "## Ways to have a device"), "| `"+key+"` |") {
+		if !strings.Contains(sectionOf(docs, "## Kinds of devices"), "| `"+key+"` |") {
 			t.Errorf("docs/labs.md does not say what %s is", key)
 		}
 	}
