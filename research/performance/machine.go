@@ -2,6 +2,8 @@ package performance
 
 import (
 	"crypto/sha256"
+	"errors"
+	"regexp"
 	"sort"
 	"time"
 )
@@ -34,6 +36,18 @@ type Speed struct{ CPU, Wall float64 }
 // MaxSpeed is the speed above which the machine is too slow or too busy to judge figures of time:
 // the time of one piece of work then says little about others.
 const MaxSpeed = 4
+
+// reference matches how long the reference work took on the document's machine.
+var reference = regexp.MustCompile(`reference work took (\d+) ms of processor time`)
+
+// ReferenceOf reads how long the reference work took on the document's machine.
+func ReferenceOf(document []byte) (time.Duration, error) {
+	found := reference.FindSubmatch(document)
+	if found == nil {
+		return 0, errors.New(`no "reference work took N ms of processor time" in the document`)
+	}
+	return time.ParseDuration(string(found[1]) + "ms")
+}
 
 // SpeedOf compares the reference work with its time on the document's machine. A faster machine has
 // to reach the document's figures, and no better ones.

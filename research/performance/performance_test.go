@@ -1,6 +1,7 @@
 package performance_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -168,14 +169,16 @@ func TestWhatACommandTakes(t *testing.T) {
 
 // What the document claims can be read, and each claim of a Go benchmark is of a folder.
 func TestTheDocumentsClaims(t *testing.T) {
-	f, err := os.Open("../../docs/performance.md")
+	raw, err := os.ReadFile("../../docs/performance.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	claims, err := performance.Parse(f)
+	claims, err := performance.Parse(bytes.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if reference, err := performance.ReferenceOf(raw); err != nil || reference < 100*time.Millisecond || reference > time.Second {
+		t.Errorf("the reference work took %v: %v", reference, err)
 	}
 	quick := 0
 	for _, c := range claims {

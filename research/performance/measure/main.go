@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -42,7 +43,6 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	quick := flags.Bool("quick", false, "measure what the document calls quick alone")
 	corpus := flags.Bool("corpus", false, "measure also what needs the captures of a corpus")
 	only := flags.String("only", "", "measure the claims alone whose names match this expression")
-	reference := flags.Duration("reference", 0, "what the reference work took where the document was made")
 	work := flags.Bool("work", false, "do the reference work, print the processor time and the time it takes, and nothing else")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -56,7 +56,7 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--only: %w", err)
 	}
-	claims, err := claimsOf(*document)
+	claims, reference, err := claimsOf(*document)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	bench := performance.Bench{Dir: ".", Env: os.Environ(), Speed: performance.SpeedOf(took, *reference), Log: errs}
+	bench := performance.Bench{Dir: ".", Env: os.Environ(), Speed: performance.SpeedOf(took, reference), Log: errs}
 	fmt.Fprintf(out, "The reference work takes %d ms here, %d ms of processor time: figures of time may be %.2f times the document's, those of processor time %.2f times.\n\n",
 		took.Wall.Milliseconds(), took.CPU.Milliseconds(), bench.Speed.Wall*performance.Within, bench.Speed.CPU*performance.Within)
 	if err := performance.Head(out); err != nil {
@@ -83,7 +83,7 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 			if took, err = referenceWork(ctx); err != nil {
 				return err
 			}
-			bench.Speed = performance.SpeedOf(took, *reference)
+			bench.Speed = performance.SpeedOf(took, reference)
 			m = bench.Measure(ctx, c)
 		}
 		failed = failed || m.Failed()
@@ -121,15 +121,19 @@ func referenceWork(ctx context.Context) (performance.Work, error) {
 	return performance.Work{CPU: cpu, Wall: wall}, nil
 }
 
-func claimsOf(document string) ([]performance.Claim, error) {
-	f, err := os.Open(document)
+// claimsOf reads the document's claims, and how long the reference work took on its machine.
+func claimsOf(document string) ([]performance.Claim, time.Duration, error) {
+	raw, err := os.ReadFile(document)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer f.Close()
-	claims, err := performance.Parse(f)
+	claims, err := performance.Parse(bytes.NewReader(raw))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", document, err)
+		return nil, 0, fmt.Errorf("%s: %w", document, err)
 	}
-	return claims, nil
+	reference, err := performance.ReferenceOf(raw)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", document, err)
+	}
+	return claims, reference, nil
 }
