@@ -80,8 +80,8 @@ func defaultBy(f output.Format) string {
 	return bySession
 }
 
-// What replaces an outcome if no gate has judged a run, and if it was measured in turns with
-// another build, as part of what is judged.
+// The text in place of an outcome: of a run that no gate has judged, and of one that was measured as
+// a round of a comparison.
 const (
 	notJudged = "not judged"
 	rounds    = "rounds"

@@ -25,8 +25,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// adbServer starts Debian's adb server and returns its address. The server gets a port that listens
-// already: nobody else can take it, and early connections wait.
+// adbServer starts Debian's adb server and returns its address. The server inherits a socket that
+// already listens, so no other process can take its port, and early connections wait.
 func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	t.Helper()
 	path, err := exec.LookPath("adb")

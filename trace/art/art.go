@@ -114,7 +114,7 @@ const (
 	MaxThreads = 1 << 16
 	MaxNames   = 64 << 20 // bytes of all names
 	maxLine    = 64 << 10 // bytes: a method's line has a length of 16 bits
-	maxBlock   = 64 << 20 // bytes of one block of version 2
+	maxBlock   = 8 << 20  // bytes of one block of version 2: a thread's buffer has 262,144 events of 30 bytes at most
 )
 
 // parseMethod reads a method's line: class, name, signature and file, in some versions the

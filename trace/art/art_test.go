@@ -533,6 +533,23 @@ func TestReadTooManyThreads(t *testing.T) {
 	if err != nil || len(got.Threads) != art.MaxThreads || !strings.Contains(fmt.Sprint(got.Warnings), "3 methods or threads are left out") {
 		t.Errorf("%d threads, %v, %v", len(got.Threads), got.Warnings, err)
 	}
+	for _, tid := range s.Order {
+		s.Events = append(s.Events, arttest.Event{Thread: tid})
+	}
+	got, err = art.Read(bytes.NewReader(lastEntries(s)), nil)
+	if err != nil || got.Events != art.MaxThreads || !strings.Contains(fmt.Sprint(got.Warnings), "3 events are left out") {
+		t.Errorf("%d events, %v, %v", got.Events, got.Warnings, err)
+	}
+}
+
+// lastEntries has a block of one entry for each thread, in version 6.
+func lastEntries(s arttest.Trace) (b []byte) {
+	b = s.V2Head(0xf6, 0, 0)
+	for _, e := range s.Events {
+		one := arttest.Trace{Order: []uint32{e.Thread}, Events: []arttest.Event{e}}
+		b = append(b, one.LongRunning()...)
+	}
+	return b
 }
 
 // A thread that is in more methods than any can be.
@@ -544,6 +561,9 @@ func TestCallsThatAreTooDeep(t *testing.T) {
 		calls.Add(art.Event{Method: 1})
 	}
 	calls.Finish()
+	if w := calls.Warnings(); len(w) != 1 || !strings.Contains(w[0].Text, "5 calls are left out") {
+		t.Errorf("warnings are %v", w)
+	}
 	if ended != 1<<16 || calls.Deep != 5 {
 		t.Errorf("%d calls ended, %d were too deep", ended, calls.Deep)
 	}

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 )
 
 // Call is one call of a method.
@@ -49,6 +52,13 @@ type openCall struct {
 	method int
 	begin  time.Duration
 	inner  time.Duration // of the calls that it made
+}
+
+// Warnings reports what could not be joined.
+func (c *Calls) Warnings() []run.Warning {
+	var w trace.Warnings
+	w.Counted(0, c.Deep, "%d call is left out: its thread is in more than 65,536 methods", "%d calls are left out: their threads are in more than 65,536 methods")
+	return w.List()
 }
 
 // Add takes an event. An exit ends the innermost call of its method, and the calls within it,

@@ -84,7 +84,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	d.Full, d.Cut, d.Events, d.Early = t.Full, t.Cut, t.Events, calls.Early
 	d.Top, d.Methods = top(t, sums.List())
 	d.Threads = busiest(t, threads)
-	out := trace.NewInspection("art", nil, t.Warnings, d)
+	out := trace.NewInspection("art", nil, append(t.Warnings, calls.Warnings()...), d)
 	if t.Format == Unknown {
 		return out.Empty(), nil
 	}

@@ -42,6 +42,7 @@ func Record(src io.ReadSeeker, mapping *r8map.Map) (*Trace, *run.MethodTraces, e
 		return t, nil, err
 	}
 	r.calls.Finish()
+	t.Warnings = append(t.Warnings, r.calls.Warnings()...)
 	return t, r.record(), nil
 }
 

@@ -330,6 +330,10 @@ func (c *cursor) taken() int {
 
 // emit hands the entries of a block on.
 func (v *blocks) emit(tid uint32, entries []entry) {
+	if v.clockOf(tid) == nil {
+		v.noThread += len(entries)
+		return
+	}
 	for _, e := range entries {
 		out := Event{Thread: tid, Method: -1, Action: min(e.action, Unroll), Time: v.time(e.time), CPU: times(int64(e.cpu), time.Nanosecond)}
 		if e.id != 0 {
