@@ -182,7 +182,10 @@ func (r Run) Numbers() int {
 	}
 	if r.Tasks != nil {
 		for _, g := range r.Tasks.Groups {
-			n += 1 + len(g.Context) + len(g.WaitedFor) + 2*MaxQuantiles
+			n += 1 + len(g.Context) + len(g.WaitedFor) + 2*MaxQuantiles + len(g.Repetitions) + len(g.QueuedMaxMS) + len(g.RanMaxMS)
+			for _, l := range g.Longest {
+				n += 1 + len(l.Ahead)
+			}
 		}
 	}
 	if r.MethodTraces != nil {

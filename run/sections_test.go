@@ -60,11 +60,17 @@ func fullRun() Run {
 		},
 	}}
 	r.Tasks = &Tasks{
-		Source: "perfetto", Units: []TaskUnit{{Name: "AsyncTask", Kind: AsyncTask, Capacity: 1}},
+		Source: "perfetto", Tells: []string{TellsContexts}, Units: []TaskUnit{{Name: "AsyncTask", Kind: AsyncTask, Capacity: 1}},
 		Groups: []TaskGroup{{
 			Name: "LoadTask", Event: "tap: open", Unit: 0, Context: []string{"Inbox.load", "Inbox.open"}, Scheduled: 12, Started: 11, Done: 10, Cancelled: 1,
 			Queued: Spread{Count: 11, MeanMS: 640, QuantilesMS: []float64{0, 500, 1650}}, Ran: times, QueueMean: 1.5, QueueMax: 3,
-			WaitedFor: []TasksAhead{{Group: 0, Tasks: 9, RanMS: 2.5}},
+			WaitedFor:   []TasksAhead{{Group: 0, Tasks: 9, RanMS: 2.5}},
+			Repetitions: []int{5, 7}, QueuedMaxMS: []float64{510, 1650}, RanMaxMS: []float64{3, 4}, Obsolete: 1, Superseded: 2,
+			Late: &LateTasks{OverMS: 500, Tasks: 9, QueueMean: 2, AheadRanMS: 2.5, WaitedFor: []TasksAhead{{Group: 0, Tasks: 8, RanMS: 2.5}}},
+			Longest: []SlowTask{{
+				Repetition: 2, AtMS: 12_000, DelayMS: 10, QueuedMS: 1650, RanMS: 3, Sender: "main", Thread: "AsyncTask #1",
+				Ahead: []TaskRun{{Group: 0, FromMS: 12_000, ToMS: 13_000, Thread: "AsyncTask #1"}, {Group: -1, FromMS: 13_000, ToMS: 13_650}},
+			}},
 		}},
 		LeftOut: 1,
 	}
@@ -217,6 +223,14 @@ func TestInvalidSections(t *testing.T) {
 		"no such unit":           {func(r *Run) { r.Tasks.Groups[0].Unit = 1 }, "tasks.groups[0].unit is 1, want the place of one of 1 units"},
 		"no such group":          {func(r *Run) { r.Tasks.Groups[0].WaitedFor[0].Group = -1 }, "tasks.groups[0].waited_for[0].group is -1"},
 		"negative queue":         {func(r *Run) { r.Tasks.Groups[0].Queued.MeanMS = -1 }, "tasks.groups[0].queued.mean_ms or quantiles_ms has the amount -1"},
+		"what a source tells":    {func(r *Run) { r.Tasks.Tells = []string{"Stacks!"} }, "tasks.tells is \"Stacks!\""},
+		"task of no repetition":  {func(r *Run) { r.Tasks.Groups[0].Repetitions = []int{5} }, "tasks.groups[0].queued_max_ms has 2 entries, at most 1"},
+		"obsolete, less than 0":  {func(r *Run) { r.Tasks.Groups[0].Obsolete = -1 }, "tasks.groups[0].obsolete or superseded is -1"},
+		"late for no group":      {func(r *Run) { r.Tasks.Groups[0].Late.WaitedFor[0].Group = 1 }, "tasks.groups[0].late.waited_for[0].group is 1"},
+		"late without end":       {func(r *Run) { r.Tasks.Groups[0].Late.QueueMean = math.Inf(1) }, "tasks.groups[0].late.over_ms, queue_mean or ahead_ran_ms has the amount +Inf"},
+		"a task before time":     {func(r *Run) { r.Tasks.Groups[0].Longest[0].AtMS = -1 }, "tasks.groups[0].longest[0].at_ms, delay_ms, queued_ms or ran_ms has the amount -1"},
+		"ahead of no group":      {func(r *Run) { r.Tasks.Groups[0].Longest[0].Ahead[1].Group = -2 }, "tasks.groups[0].longest[0].ahead[1].group is -2, want the place of one of 1 groups, or -1"},
+		"too many ahead":         {func(r *Run) { r.Tasks.Groups[0].Longest[0].Ahead = make([]TaskRun, 51) }, "tasks.groups[0].longest[0].ahead has 51 entries, at most 50"},
 		"less than no task":      {func(r *Run) { r.Tasks.Groups[0].Started = -1 }, "tasks.groups[0].scheduled, started, done, cancelled or queue_max is -1"},
 		"no clock":               {func(r *Run) { r.MethodTraces.Clock = "" }, `method_traces.clock is ""`},
 		"a window backwards":     {func(r *Run) { r.MethodTraces.Windows[0].ToMS = 1 }, "method_traces.windows[0].to_ms is 1, before from_ms, 12000"},
