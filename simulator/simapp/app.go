@@ -48,10 +48,13 @@ type App struct {
 	Runner      string
 	TestCases   []TestCase
 	Text        []byte // the file
-	// Plain is the file without the lines that only affect power, the compiler or views
-	// (power.go): an app's power does not change the random numbers of its frames.
+	// Plain is the file without the lines that only affect power, the compiler, views or
+	// tasks (powerstatements.go): an app's power does not change the random numbers of its frames.
 	Plain string
 	Power Power
+	// Tasks are its asynchronous tasks, and Units what executes them, apart from the main thread.
+	Tasks []Task
+	Units []Unit
 	// Layers are the views of its windows, in drawing order; none: unknown.
 	Layers []Layer
 }

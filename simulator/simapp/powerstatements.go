@@ -9,7 +9,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// powerStatements are the statements that only affect power, compilation, or dumps of views.
+// powerStatements are the statements that affect power, compilation, dumps of views, or what runs
+// apart from frames.
 var powerStatements = map[string]func(p *parser, words []string) error{
 	"layers":        (*parser).layers,
 	"method":        (*parser).method,
@@ -22,6 +23,8 @@ var powerStatements = map[string]func(p *parser, words []string) error{
 	"debuggable":    func(p *parser, w []string) error { return flag(w, &p.app.Power.Debuggable) },
 	"allocates":     func(p *parser, w []string) error { return one(w, &p.app.AllocatesKB, kilobytes) },
 	"no-profile":    func(p *parser, w []string) error { return flag(w, &p.app.NoProfile) },
+	"unit":          (*parser).unit,
+	"task":          (*parser).task,
 	"unprofileable": func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
 }
 

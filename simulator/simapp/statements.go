@@ -331,6 +331,9 @@ func (p *parser) check() error {
 	if err := a.Power.check(); err != nil {
 		return err
 	}
+	if err := a.checkTasks(); len(a.Scenarios) > 0 && err != nil {
+		return err
+	}
 	if len(a.Scenarios) == 0 {
 		return nil // a test APK, or an app that only responds to touches
 	}

@@ -34,6 +34,7 @@ type Process struct {
 	pooled  []time.Duration // when each pool thread's work ends
 	binder  *sched.Pool
 	asked   []sched.Item // work with an external cause
+	tasks   []sched.Item // of asynchronous tasks
 	loads   []power.Load // parts that it kept powered
 	locks   []lock
 	sensors []registration
@@ -102,7 +103,7 @@ func (a *Account) End(d *Process) {
 	for i := range d.loads {
 		d.loads[i].To = min(d.loads[i].To, now)
 	}
-	d.Drawing, d.extra, d.asked = nil, nil, nil
+	d.Drawing, d.extra, d.asked, d.tasks = nil, nil, nil, nil
 }
 
 // All returns the activities of the processes of the last hours, oldest first.

@@ -124,7 +124,7 @@ func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 			continue
 		}
 		items = append(items, d.Drawing(from, to)...)
-		for _, list := range [][]sched.Item{d.asked, d.extra} {
+		for _, list := range [][]sched.Item{d.asked, d.extra, d.tasks} {
 			for _, it := range list {
 				if it.From >= from && it.From < to {
 					items = append(items, it)

@@ -15,6 +15,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/apkgate/apkgate/simulator/internal/dispatch"
+	"github.com/apkgate/apkgate/simulator/internal/timeline"
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
@@ -28,6 +30,9 @@ type Conditions struct {
 	// Little and SlowClock are factors on work on the little CPUs, and on CPUs with a limited
 	// frequency.
 	Little, SlowClock float64
+	// Tasks draws the noise of the app's asynchronous tasks, and Loads are the factors on them.
+	Tasks *rand.Rand
+	Loads dispatch.Loads
 	// Slow returns the additional delay of content on a slowed network; nil for none.
 	Slow func(*rand.Rand) time.Duration
 }
@@ -36,6 +41,7 @@ type Conditions struct {
 type Performance struct {
 	Marks     []Mark
 	Blocks    []Block
+	Tasks     []timeline.Task // its asynchronous tasks
 	Start     Start
 	Displayed time.Duration // when the first frame is on the screen; 0 if the app is already shown
 	End       time.Duration
@@ -64,7 +70,11 @@ type Mark struct {
 }
 
 // Block is a span in which the UI thread is busy otherwise.
-type Block struct{ At, For time.Duration }
+type Block struct {
+	At, For time.Duration
+	// Task is what it executes then, nil for a computation that is no task.
+	Task *simapp.Task
+}
 
 // SessionFactor draws the factor of a session: the effect of a warm or busy phone.
 func SessionFactor(app *simapp.App, deviceNoise float64, r *rand.Rand) float64 {
@@ -88,6 +98,7 @@ func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) *Perf
 	}
 	s.animate(begin, sc.Start)
 	s.plan(begin, sc.Events)
+	s.dispatch(begin, sc)
 	s.perf.End = begin + sc.Duration
 	s.ready()
 	s.perf.source = s

@@ -185,7 +185,9 @@ func (p *Phone) play(pr *process, sc simapp.Scenario, start choreo.Start) choreo
 		n = 1
 	}
 	r := p.random("repetition", pr.app.Plain, key, n)
-	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, start), r))
+	in := p.conditions(pr.app, start)
+	in.Tasks = p.random("tasks", pr.app.Plain, key, n)
+	return p.perform(pr, choreo.Play(pr.app, sc, in, r))
 }
 
 // interact responds with an animation to a touch that is no named event.

@@ -110,8 +110,9 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 	begin := pr.draws.Play(perf, p.clock.Now())
 	for _, b := range perf.Blocks {
 		p.clock.At(begin+b.At+b.For+longFrameTold, func() { p.tellLongFrames(pr) })
-		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For})
+		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For, Task: b.Task})
 	}
+	p.runTasks(pr, perf.Tasks, begin)
 	marks := make([]choreo.Mark, len(perf.Marks))
 	for i, m := range perf.Marks {
 		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}

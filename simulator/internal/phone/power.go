@@ -104,6 +104,10 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 		add(sched.Item{Thread: cast.Render, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Other, Method: power.System})
 	}
 	for _, b := range pr.busy {
+		if b.Task != nil {
+			add(sched.Item{Thread: cast.UI, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Other, Method: power.Mixed})
+			continue
+		}
 		add(sched.Item{Thread: cast.UI, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
 	}
 	for _, c := range p.collections(pr, from, to) {

@@ -27,6 +27,8 @@ type Timeline struct {
 	// Transactions are binder's, by the time of receipt.
 	Transactions []Transaction
 	Sleeps       []Sleep // by From
+	// Tasks are asynchronous tasks, also those that are not scheduled yet.
+	Tasks []Task
 
 	token int64 // the last one assigned
 	layer int   // the last layer number
@@ -68,6 +70,7 @@ func (t *Timeline) Forget(before time.Duration) {
 	clear(t.Layers[len(layers):])
 	t.Layers = layers
 	t.Threads = slices.DeleteFunc(t.Threads, func(one Thread) bool { return one.Ended > 0 && one.Ended < before })
+	t.Tasks = slices.DeleteFunc(t.Tasks, func(one Task) bool { return max(one.Scheduled, one.Done, one.Removed) < before })
 	t.Displays = later(t.Displays, before, func(f DisplayFrame) time.Duration { return f.Traced })
 	t.ForgetRuns(before)
 }
