@@ -23,6 +23,7 @@ type Config struct {
 	// Processes reports that the data source linux.process_stats is configured to list
 	// processes and threads.
 	Processes bool
+	Messages  bool // the category mq of track events
 	Ring      bool // a ring buffer
 	Name      string
 	IntoFile  time.Duration // how often it is written to its file, 0: at the end
@@ -109,6 +110,8 @@ func ParseConfig(text string, api int) (Config, error) {
 				c.kernel(config.inner, api)
 			case "linux.process_stats":
 				c.Processes = true
+			case "track_event":
+				c.Messages = c.Messages || enables(config.inner, "mq")
 			}
 			if config.inner.value("name") != "android.power" {
 				continue
@@ -125,6 +128,19 @@ func ParseConfig(text string, api int) (Config, error) {
 		return c, errors.New("the trace config has no data_sources")
 	}
 	return c, nil
+}
+
+// enables reports whether a data source of track events records a category: all are enabled, apart
+// from those that are disabled and not enabled by their names (TrackEventInternal::IsCategoryEnabled
+// of Perfetto's SDK).
+func enables(b block, category string) bool {
+	has := func(name string, want ...string) bool {
+		return slices.ContainsFunc(b.all("track_event_config"), func(config field) bool {
+			return slices.ContainsFunc(config.inner.all(name), func(one field) bool { return slices.Contains(want, one.value) })
+		})
+	}
+	return has("enabled_categories", category) || !has("disabled_categories", category, "*") &&
+		(has("enabled_categories", "*") || !slices.ContainsFunc(b.all("track_event_config"), func(config field) bool { return len(config.inner.all("enabled_categories")) > 0 }))
 }
 
 // kernel parses the kernel's and atrace's events. Events that a kernel does not support are

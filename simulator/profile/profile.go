@@ -30,6 +30,9 @@ type Profile struct {
 	// without a keyboard has none, nor has Android in a container.
 	Keys    bool
 	Sensors Sensors
+	// SDKTracing reports that Android's flag perfetto_sdk_tracing_v2 is on: processes that register
+	// with Perfetto write track events.
+	SDKTracing bool
 }
 
 // Serial returns ro.serialno.
@@ -107,6 +110,7 @@ func (r row) profile() Profile {
 		Adaptive: r.api >= 31 && r.hz > 60,
 		Speed:    1, LowEnd: 1, Noise: 0.03, Keys: r.lab != "emulators", Sensors: sensorsOf(r.model),
 	}
+	p.SDKTracing = r.api >= 36 && r.model != "Pixel 6" // whose build has the flag off
 	switch r.class {
 	case low:
 		p.Speed, p.LowEnd, p.Noise = 1.3, 1.4, 0.05

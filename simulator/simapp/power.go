@@ -16,6 +16,9 @@ type Power struct {
 	// Debuggable and Unprofileable are flags of its manifest.
 	Debuggable    bool
 	Unprofileable bool
+	// RegistersPerfetto reports that its processes register their track events with Perfetto, so
+	// that the system's traces contain them.
+	RegistersPerfetto bool
 }
 
 // Method is a method that runs in the app's CPU time.

@@ -12,20 +12,21 @@ import (
 // powerStatements are the statements that affect power, compilation, dumps of views, or what runs
 // apart from frames.
 var powerStatements = map[string]func(p *parser, words []string) error{
-	"layers":        (*parser).layers,
-	"method":        (*parser).method,
-	"load":          (*parser).load,
-	"traffic":       (*parser).traffic,
-	"wakelock":      (*parser).wakelock,
-	"uses":          (*parser).uses,
-	"sensor":        (*parser).sensor,
-	"screen-off":    (*parser).screenOff,
-	"debuggable":    func(p *parser, w []string) error { return flag(w, &p.app.Power.Debuggable) },
-	"allocates":     func(p *parser, w []string) error { return one(w, &p.app.AllocatesKB, kilobytes) },
-	"no-profile":    func(p *parser, w []string) error { return flag(w, &p.app.NoProfile) },
-	"unit":          (*parser).unit,
-	"task":          (*parser).task,
-	"unprofileable": func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
+	"layers":             (*parser).layers,
+	"method":             (*parser).method,
+	"load":               (*parser).load,
+	"traffic":            (*parser).traffic,
+	"wakelock":           (*parser).wakelock,
+	"uses":               (*parser).uses,
+	"sensor":             (*parser).sensor,
+	"screen-off":         (*parser).screenOff,
+	"debuggable":         func(p *parser, w []string) error { return flag(w, &p.app.Power.Debuggable) },
+	"allocates":          func(p *parser, w []string) error { return one(w, &p.app.AllocatesKB, kilobytes) },
+	"no-profile":         func(p *parser, w []string) error { return flag(w, &p.app.NoProfile) },
+	"unit":               (*parser).unit,
+	"task":               (*parser).task,
+	"registers-perfetto": func(p *parser, w []string) error { return flag(w, &p.app.Power.RegistersPerfetto) },
+	"unprofileable":      func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
 }
 
 // plain returns a file without the lines of powerStatements.

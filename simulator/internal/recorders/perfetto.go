@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 	"github.com/apkgate/apkgate/simulator/pftrace"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // tracing is a running perfetto.
@@ -204,6 +205,9 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	if t.config.Shown {
 		w.Shown(p.Timeline(), p.Profile.API, timeline.Interval{From: from, To: until})
 	}
+	if t.config.Messages {
+		t.messages(w, from, until)
+	}
 	if !t.config.Power {
 		w.Snapshot(clocks(until))
 		return w.Bytes()
@@ -254,6 +258,24 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 		}
 		w.Ftrace(t.phone.Scheduled(), asked, t.phone.Profile.API, during, clock.Slept)
 	}
+}
+
+// messages writes what the loopers of the apps tell that register with perfetto.
+func (t *tracing) messages(w *pftrace.Writer, from, until time.Duration) {
+	if t.config.Ring {
+		from = max(from, until-ringHolds)
+	}
+	for _, d := range t.phone.All() {
+		if t.phone.Registers(d.App) && d.Lives(from, until) {
+			w.Messages(t.phone.Scheduled(), int32(d.PID), t.phone.Profile.API, timeline.Interval{From: from, To: until}, clock.Slept)
+		}
+	}
+}
+
+// Registers reports whether a process of an app registers the category mq with perfetto: Android
+// has the flag on, and the app asks for it (Trace.registerWithPerfetto, which apps may not call).
+func (p *Phone) Registers(app *simapp.App) bool {
+	return p.Profile.SDKTracing && app.Power.RegistersPerfetto
 }
 
 // untraceable returns the apps whose own sections appear in no trace: those that are neither

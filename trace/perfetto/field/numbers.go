@@ -443,6 +443,15 @@ const (
 	TrackEventTimestampDeltaUS             protowire.Number = 1
 	TrackEventTimestampAbsoluteUS          protowire.Number = 16
 	TrackEventLegacyEvent                  protowire.Number = 6
+	TrackEventMessageQueue                 protowire.Number = 2004
+)
+
+// Fields of an AndroidMessageQueue.
+const (
+	MessageQueueSendingThreadName   protowire.Number = 1
+	MessageQueueReceivingThreadName protowire.Number = 2
+	MessageQueueMessageCode         protowire.Number = 3
+	MessageQueueMessageDelayMS      protowire.Number = 4
 )
 
 // Fields of a TrackEvent.LegacyEvent.

@@ -1428,6 +1428,7 @@ type TrackEvent struct {
 	TimestampAbsoluteUS          int64
 	HasTimestampAbsoluteUS       bool
 	LegacyEvent                  []byte
+	MessageQueue                 []byte
 }
 
 // TrackEventOf decodes a TrackEvent.
@@ -1475,6 +1476,35 @@ func TrackEventOf(message []byte) (m TrackEvent) {
 			m.TimestampAbsoluteUS, m.HasTimestampAbsoluteUS = int64(value), true
 		case 6<<3 | 2:
 			m.LegacyEvent = data
+		case 2004<<3 | 2:
+			m.MessageQueue = data
+		}
+		message = message[size:]
+	}
+	return m
+}
+
+// MessageQueue is an AndroidMessageQueue.
+type MessageQueue struct {
+	SendingThreadName   []byte
+	ReceivingThreadName []byte
+	MessageCode         int32
+	MessageDelayMS      uint64
+}
+
+// MessageQueueOf decodes an AndroidMessageQueue.
+func MessageQueueOf(message []byte) (m MessageQueue) {
+	for len(message) > 0 {
+		tag, value, data, size := next(message)
+		switch tag {
+		case 1<<3 | 2:
+			m.SendingThreadName = data
+		case 2<<3 | 2:
+			m.ReceivingThreadName = data
+		case 3 << 3:
+			m.MessageCode = int32(value)
+		case 4 << 3:
+			m.MessageDelayMS = value
 		}
 		message = message[size:]
 	}

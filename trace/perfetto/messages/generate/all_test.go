@@ -62,6 +62,7 @@ var all = map[string]func([]byte) any{
 	"ProcessStats":                                        func(b []byte) any { return messages.ProcessStatsOf(b) },
 	"ProcessStats.Process":                                func(b []byte) any { return messages.StatsProcessOf(b) },
 	"TrackEvent":                                          func(b []byte) any { return messages.TrackEventOf(b) },
+	"AndroidMessageQueue":                                 func(b []byte) any { return messages.MessageQueueOf(b) },
 	"TrackEventDefaults":                                  func(b []byte) any { return messages.EventDefaultsOf(b) },
 	"TrackEvent.LegacyEvent":                              func(b []byte) any { return messages.LegacyOf(b) },
 	"TrackDescriptor":                                     func(b []byte) any { return messages.TrackOf(b) },

@@ -21,8 +21,9 @@ func TestDeclarationsArePerfettos(t *testing.T) {
 	if folder == "" || exec.Command("git", "-C", folder, "rev-parse", "--git-dir").Run() != nil {
 		t.Skip("Perfetto's sources are not there: git clone --filter=blob:none --no-checkout https://github.com/google/perfetto, and set APKGATE_PERFETTO to the folder's absolute path")
 	}
-	// An extension is a separate file with more fields of a packet.
-	files := []string{"protos/perfetto/trace/trace.proto", "protos/third_party/android/frameworks/native/tracing/frameworks_native_trace_packet.proto"}
+	// An extension is a separate file with more fields of a packet or of a track event.
+	const android = "protos/third_party/android/frameworks/"
+	files := []string{"protos/perfetto/trace/trace.proto", android + "native/tracing/frameworks_native_trace_packet.proto", android + "base/proto/tracing/frameworks_base_track_event.proto"}
 	if _, err := show(files[0]); err != nil {
 		t.Skipf("there is no %s in %s: git fetch --tags", at, folder)
 	}

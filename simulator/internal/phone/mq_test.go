@@ -1,0 +1,141 @@
+package phone
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/simulator/internal/timeline"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/tables/tablestest"
+	"github.com/apkgate/apkgate/trace/tasks"
+	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
+)
+
+const (
+	mqConfig = `buffers { size_kb: 65536 fill_policy: RING_BUFFER }
+data_sources { config { name: "linux.ftrace" ftrace_config { ftrace_events: "sched/sched_switch" atrace_categories: "view" atrace_apps: "com.example.still" } } }
+data_sources { config { name: "linux.process_stats" process_stats_config { scan_all_processes_on_start: true } } }
+data_sources { config { name: "track_event" track_event_config { disabled_categories: "*" enabled_categories: "mq" } } }`
+
+	messages = `registers-perfetto
+unit saver handler-thread
+unit images async-task
+task sync on saver after tap code 7 runs 20ms network 600ms traces Saver.sync
+task save on saver after tap at 5ms code 8 runs 30ms
+task late on saver after tap at 6ms delay 900ms runs 5ms
+task gone on saver after tap at 8ms code 9 runs 5ms until swipe replaces
+task again on saver after tap at 9ms code 9 count 3 every 1ms runs 5ms replaces
+task show on images after tap runs 40ms shows 12
+task heavy on main after tap at 700ms code 3 runs 120ms traces Feed.bind
+`
+)
+
+// messagesOf records the test of an app, and returns the messages in the trace, the trace, and the
+// tasks of the phone.
+func messagesOf(t *testing.T, profile, config, app string) (tasks.List, []byte, []timeline.Task) {
+	t.Helper()
+	p := newPhone(t, profile, app)
+	pid := strings.TrimSpace(output(t, p, "echo '"+config+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
+	start(p, instrument)
+	pass(t, p, 5*time.Second)
+	output(t, p, "kill "+pid)
+	pass(t, p, time.Second)
+	raw := []byte(output(t, p, "cat "+kernelTrace))
+	list, err := messagequeue.Read(packets.Packets(bytes.NewReader(raw)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list, raw, p.Timeline().Tasks
+}
+
+// TestMessagesOfLoopers compares the messages in a trace with what the phone's threads did.
+func TestMessagesOfLoopers(t *testing.T) {
+	t.Parallel()
+	list, _, truth := messagesOf(t, "pixel-7-android-16", mqConfig, still+messages)
+	if len(list.Warnings) > 0 || !list.Tells.Capacity || list.Tells.Contexts || list.Tells.Cancellation {
+		t.Errorf("warnings %v, tells %+v", list.Warnings, list.Tells)
+	}
+	frames, read := 0, map[time.Duration]tasks.Task{}
+	for _, m := range list.Tasks {
+		if m.Inside != "Choreographer#doFrame" {
+			read[m.Scheduled] = m
+			continue
+		}
+		frames++
+		if m.Sender != "main" || m.Thread != "main" || m.Done <= m.Started || m.Delay != 0 {
+			t.Errorf("a frame's message is %+v", m)
+		}
+	}
+	truth = slices.DeleteFunc(truth, func(one timeline.Task) bool { return !one.Unit.Kind.Looper() })
+	for _, one := range truth {
+		m, known := read[one.Scheduled]
+		started, done := time.Duration(tasks.Unknown), time.Duration(tasks.Unknown)
+		if one.Thread != "" {
+			started, done = one.Started, one.Done
+		}
+		late := time.Duration(0) // the main thread may be busy with a frame
+		if one.Unit.Name == "main" {
+			late = 17 * time.Millisecond
+		}
+		section := one.What.Section
+		if one.Shows {
+			section = ""
+		}
+		if !known || list.Units[m.Unit].Name != one.Unit.Name || m.Sender != one.Sender || m.Delay != one.Delay || m.Inside != section || m.Context != nil || m.Cancelled ||
+			m.Started < started || m.Started > started+late || m.Done < done-late || m.Done > done+late {
+			t.Errorf("%s, scheduled at %v, ran %v to %v, and is read as %+v", one.What.Name, one.Scheduled, started, done, m)
+		}
+	}
+	if len(truth) != 9 || len(read) != 9 || frames < 60 {
+		t.Errorf("%d tasks, %d read, and %d frames", len(truth), len(read), frames)
+	}
+}
+
+// TestTracesWithoutMessages: a phone before Android 16, one whose flag is off, an app that does not
+// register with Perfetto, as no ordinary app does, and a trace that does not ask.
+func TestTracesWithoutMessages(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ phone, config, app string }{
+		"Android 15":       {"pixel-7-android-15", mqConfig, messages},
+		"the flag is off":  {"pixel-6-android-16", mqConfig, messages},
+		"not registered":   {"pixel-7-android-16", mqConfig, strings.Replace(messages, "registers-perfetto\n", "", 1)},
+		"another category": {"pixel-7-android-16", strings.Replace(mqConfig, `"mq"`, `"cc"`, 1), messages},
+	} {
+		list, raw, truth := messagesOf(t, c.phone, c.config, still+c.app)
+		if len(list.Tasks) > 0 || len(list.Warnings) > 0 || bytes.Contains(raw, []byte("message_queue")) || len(truth) == 0 {
+			t.Errorf("%s: %d tasks, warnings %v", name, len(list.Tasks), list.Warnings)
+		}
+	}
+}
+
+// TestPerfettoReadsMessages: Perfetto's own engine pairs the messages by flows as we do, and all
+// tables are the same.
+func TestPerfettoReadsMessages(t *testing.T) {
+	t.Parallel()
+	list, raw, _ := messagesOf(t, "pixel-7-android-16", mqConfig, still+messages)
+	path := filepath.Join(t.TempDir(), "mq.pftrace")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tablestest.Same(t, path, nil)
+	rows := tablestest.Query(t, path, `SELECT i.ts - o.ts AS waits, i.dur AS ran FROM flow JOIN slice o ON slice_out = o.id JOIN slice i ON slice_in = i.id
+		WHERE o.name = 'message_queue_send' AND i.name = 'message_queue_receive' ORDER BY o.ts, i.ts`)
+	var got, want []string
+	for _, row := range rows {
+		want = append(want, row["waits"]+" "+row["ran"])
+	}
+	for _, m := range list.Tasks {
+		if m.Scheduled != tasks.Unknown && m.Started != tasks.Unknown {
+			got = append(got, fmt.Sprintf("%d %d", m.Started-m.Scheduled, m.Done-m.Started))
+		}
+	}
+	if !slices.Equal(got, want) || len(want) < 60 {
+		t.Errorf("%d pairs\n%v\nwant\n%v", len(want), got, want)
+	}
+}

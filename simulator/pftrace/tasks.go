@@ -1,0 +1,86 @@
+package pftrace
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/simulator/internal/timeline"
+	"github.com/apkgate/apkgate/simulator/simapp"
+)
+
+// turn is a frame's span on the UI thread, including the code around it.
+type turn struct {
+	timeline.Interval
+	frame *timeline.Frame
+}
+
+// around is the code of a looper before and after what a message does.
+const loops = 5 * time.Microsecond
+
+// turns returns the frames that the UI thread of a process works on, by time.
+func (k *kernel) turns(t *timeline.Timeline, pid int32) (out []turn) {
+	for _, l := range t.Layers {
+		if l.PID != pid || l.Own || l.Closed > 0 && l.Closed < k.during.From {
+			continue
+		}
+		for i := range l.Frames {
+			f := &l.Frames[i]
+			if f.Kind == timeline.Whole && f.Actual.To >= k.during.From && f.Actual.From <= k.during.To {
+				out = append(out, turn{timeline.Interval{From: f.Actual.From - loops, To: k.uiDone(pid, f) + loops}, f})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b turn) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
+
+// tasks returns the tasks of a process. The UI thread executes its tasks between frames: one that
+// becomes due during a frame starts after it.
+func (k *kernel) tasks(t *timeline.Timeline, pid int32) (out []timeline.Task) {
+	for _, one := range t.Tasks {
+		if one.PID == pid {
+			out = append(out, one)
+		}
+	}
+	var ui []*timeline.Task
+	for i := range out {
+		if out[i].Unit.Kind == simapp.MainThread && out[i].Thread != "" {
+			ui = append(ui, &out[i])
+		}
+	}
+	slices.SortStableFunc(ui, func(a, b *timeline.Task) int { return cmp.Compare(a.Started, b.Started) })
+	turns, free := k.turns(t, pid), time.Duration(0)
+	for _, one := range ui {
+		long := one.Done - one.Started
+		one.Started = max(one.Started, free)
+		i, _ := slices.BinarySearchFunc(turns, one.Started, func(t turn, at time.Duration) int { return cmp.Compare(t.To, at) })
+		for ; i < len(turns) && turns[i].From <= one.Started; i++ {
+			one.Started = turns[i].To + loops
+		}
+		one.Done = one.Started + long
+		if i < len(turns) {
+			one.Done = max(min(one.Done, turns[i].From-loops), one.Started)
+		}
+		free = one.Done + loops
+	}
+	return out
+}
+
+// taskSections adds the sections that an app's tasks write.
+func (k *kernel) taskSections(t *timeline.Timeline) {
+	var pids []int32
+	for _, one := range t.Tasks {
+		if !slices.Contains(pids, one.PID) && k.asksFor(k.threads[one.PID].Process) {
+			pids = append(pids, one.PID)
+		}
+	}
+	for _, pid := range pids {
+		for _, one := range k.tasks(t, pid) {
+			if one.What.Section == "" || one.Thread == "" || one.Shows || one.TID == 0 || one.Done < k.during.From || one.Started > k.during.To {
+				continue
+			}
+			k.section(pid, one.TID, one.What.Section, timeline.Interval{From: one.Started + loops, To: one.Done - loops})
+		}
+	}
+}
