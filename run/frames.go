@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -159,6 +160,32 @@ type Spread struct {
 	// the third is the median.
 	QuantilesMS []float64 `json:"quantiles_ms,omitempty"`
 }
+
+// SpreadOf returns the distribution of times in milliseconds, with n quantiles, one of a single
+// time. It sorts them.
+func SpreadOf(ms []float64, n int) Spread {
+	if len(ms) == 0 {
+		return Spread{}
+	}
+	slices.Sort(ms)
+	sum := 0.0
+	for _, v := range ms {
+		sum += v
+	}
+	if len(ms) == 1 {
+		n = 1
+	}
+	out := Spread{Count: len(ms), MeanMS: micro(sum / float64(len(ms)))}
+	for i := range n {
+		at := float64(len(ms)-1) * float64(i) / float64(max(n-1, 1))
+		low := ms[int(at)]
+		out.QuantilesMS = append(out.QuantilesMS, micro(low+(ms[min(int(at)+1, len(ms)-1)]-low)*(at-math.Floor(at))))
+	}
+	return out
+}
+
+// micro rounds milliseconds to the precision of a trace's times.
+func micro(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
 // LateFrame is one frame that was late.
 type LateFrame struct {

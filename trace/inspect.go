@@ -1,6 +1,7 @@
 // Package trace defines what all readers of Android's traces and dumps share: the apkgate.inspect/1
-// format (docs/format/inspect.md), a bounded list of positioned warnings, and lines of text of any
-// encoding, bounded in length.
+// format (docs/format/inspect.md), a bounded list of positioned warnings, lines of text of any
+// encoding, bounded in length, the UI event that a time belongs to, and names of threads and slices
+// without the counters in them.
 //
 // It knows no format itself: each has its package below this folder, which reads from an io.Reader
 // into plain data.

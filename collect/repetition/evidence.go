@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
@@ -122,7 +123,7 @@ func (e *evidence) addPaths(a *attempt, seen applog.Sifted, read rendering.Trace
 	read.Frames = slices.DeleteFunc(read.Frames, func(f rendering.Frame) bool { return !a.frames.Measures(f.At, until) })
 	one := section.Repetition{Number: a.n, Trace: read}
 	for _, e := range seen.UI {
-		one.Events = append(one.Events, section.Event{Name: e.Name, At: e.Time})
+		one.Events = append(one.Events, trace.Event{Name: e.Name, At: e.Time})
 	}
 	e.paths.Add(one)
 	a.late = record.Latest(one)

@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 )
@@ -84,7 +85,7 @@ func (w world) record(id string, seed uint64) run.Run {
 			}
 			t.Frames = append(t.Frames, f)
 		}
-		c.Add(section.Repetition{Number: rep, Evidence: strings.Repeat("0a", 32), Trace: t, Events: []section.Event{{Name: "scroll"}}})
+		c.Add(section.Repetition{Number: rep, Evidence: strings.Repeat("0a", 32), Trace: t, Events: []trace.Event{{Name: "scroll"}}})
 	}
 	return run.Run{ID: id, App: run.App{Package: "com.example.mail"}, Scenario: "read", Status: run.Complete, Started: time.Unix(int64(seed), 0), Frames: c.Frames()}
 }

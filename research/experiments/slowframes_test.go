@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -308,7 +309,7 @@ func (p slowPhone) repetition(n int) section.Repetition {
 }
 
 // events returns those of the log since a moment.
-func (p slowPhone) events(since time.Duration) (out []section.Event) {
+func (p slowPhone) events(since time.Duration) (out []trace.Event) {
 	for line := range strings.Lines(p.tell("logcat -d -v epoch -s apkgate", 0)) {
 		words := strings.Fields(line)
 		if len(words) < 2 || !strings.Contains(line, "apkgate") {
@@ -319,7 +320,7 @@ func (p slowPhone) events(since time.Duration) (out []section.Event) {
 			continue
 		}
 		if at := time.Duration(seconds*1e9) - time.Duration(simulator.BootedAt().UnixNano()); at >= since {
-			out = append(out, section.Event{Name: words[len(words)-1], At: at})
+			out = append(out, trace.Event{Name: words[len(words)-1], At: at})
 		}
 	}
 	return out

@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -110,7 +111,7 @@ func (r *readTraces) add(file io.ReadSeeker, app string, repetition int, digest,
 	}
 	one := section.Repetition{Number: repetition, Evidence: digest, Trace: read}
 	if event != "" {
-		one.Events = []section.Event{{Name: event}}
+		one.Events = []trace.Event{{Name: event}}
 	}
 	r.frames.Add(one)
 	r.got++

@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/runstore/memory"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 	"github.com/apkgate/apkgate/usecase/inputfiles"
@@ -50,7 +51,7 @@ func scrolled(i int, waits time.Duration) run.Run {
 			}
 			t.Frames = append(t.Frames, f)
 		}
-		all.Add(section.Repetition{Number: rep, Trace: t, Events: []section.Event{{Name: "scroll"}}})
+		all.Add(section.Repetition{Number: rep, Trace: t, Events: []trace.Event{{Name: "scroll"}}})
 		metrics := map[string]float64{"frames.count": 100, "frames.smooth_ratio": 1 - slow/100}
 		r.Iterations = append(r.Iterations, run.Iteration{Metrics: metrics, Events: []run.Bucket{{Name: "start"}, {Name: "scroll", Metrics: metrics}}})
 	}

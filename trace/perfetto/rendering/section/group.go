@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
@@ -48,7 +49,7 @@ func (g *group) add(f rendering.Frame, place int) {
 	g.took.add(ms(f.Took), place)
 	stages, kinds, path := map[part]float64{}, map[part]float64{}, map[part]float64{}
 	for _, s := range f.Stages {
-		stages[part{kind: s.Name, thread: folded(s.Thread)}] += ms(s.To - s.From)
+		stages[part{kind: s.Name, thread: trace.Folded(s.Thread)}] += ms(s.To - s.From)
 	}
 	for i, p := range partsOf(f) {
 		took := ms(f.Path[i].To - f.Path[i].From)

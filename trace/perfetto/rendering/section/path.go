@@ -3,28 +3,22 @@ package section
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
-
-// maxName limits a name in bytes: a slice may contain a whole query.
-const maxName = 200
 
 // single returns the record of one frame.
 func single(r Repetition, f rendering.Frame, event string) run.LateFrame {
 	out := run.LateFrame{
-		Repetition: r.Number, Event: event, AtMS: ms(f.At), DurationMS: ms(f.Took), DeadlineMS: ms(f.Deadline), Token: f.Token, Jank: name(f.Jank),
+		Repetition: r.Number, Event: event, AtMS: ms(f.At), DurationMS: ms(f.Took), DeadlineMS: ms(f.Deadline), Token: f.Token, Jank: trace.Label(f.Jank),
 		Evidence: r.Evidence, Path: path(f),
 	}
 	stages, waits := map[part]float64{}, map[part]float64{}
 	for _, s := range f.Stages {
-		stages[part{kind: s.Name, thread: name(s.Thread)}] += ms(s.To - s.From)
+		stages[part{kind: s.Name, thread: trace.Label(s.Thread)}] += ms(s.To - s.From)
 	}
 	critical := map[string]float64{}
 	for _, s := range f.Path {
@@ -57,7 +51,7 @@ func path(f rendering.Frame) []run.PathStep {
 	var steps []run.PathStep
 	for _, s := range f.Path {
 		steps = follow(steps, run.PathStep{
-			Thread: name(s.Thread), Process: others(s, f.PID), Stage: s.Stage, Kind: s.Kind, Does: does(s), What: name(s.What), Slice: name(s.Slice),
+			Thread: trace.Label(s.Thread), Process: others(s, f.PID), Stage: s.Stage, Kind: s.Kind, Does: does(s), What: trace.Label(s.What), Slice: trace.Label(s.Slice),
 			FromMS: at(s.From), ToMS: at(max(s.From, s.To)),
 		})
 	}
@@ -111,7 +105,7 @@ func others(s rendering.Step, app int32) string {
 	if s.PID == app {
 		return ""
 	}
-	return name(s.Process)
+	return trace.Label(s.Process)
 }
 
 // partsOf names each step of a frame so that it is the same in other frames and runs: by the
@@ -121,7 +115,7 @@ func partsOf(f rendering.Frame) []part {
 	out := make([]part, len(f.Path))
 	own := ""
 	for i, s := range f.Path {
-		thread := folded(s.Thread)
+		thread := trace.Folded(s.Thread)
 		process := others(s, f.PID)
 		switch {
 		case s.Stage == run.StageComposition:
@@ -140,57 +134,14 @@ func partsOf(f rendering.Frame) []part {
 func whatOf(s rendering.Step) string {
 	switch s.Kind {
 	case run.WaitRunnable, run.WaitLock:
-		return folded(s.What)
+		return trace.Folded(s.What)
 	case run.WaitSleep, run.WaitBlocked: // if the waker is unknown, the slice identifies the wait
-		return uncounted(cmp.Or(s.What, s.Slice))
+		return trace.Uncounted(cmp.Or(s.What, s.Slice))
 	case run.WaitRunning:
-		return uncounted(s.What)
+		return trace.Uncounted(s.What)
 	}
-	return name(s.What)
+	return trace.Label(s.What)
 }
-
-// folded returns a name with "#" in place of counters: threads of a pool become one. A number after
-// a letter is part of a word, as in "dex2oat64".
-func folded(s string) string {
-	return digits(name(s), func(before, _ string) bool {
-		last, _ := utf8.DecodeLastRuneInString(before)
-		return !unicode.IsLetter(last)
-	})
-}
-
-// uncounted returns the name of a slice without the numbers that count frames and buffers: long
-// ones, and those that stand alone. "type=3" stays.
-func uncounted(s string) string {
-	return digits(name(s), func(before, number string) bool {
-		return len(number) > 3 || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "#")
-	})
-}
-
-// digits replaces numbers for which goes is true by "#".
-func digits(s string, goes func(before, number string) bool) string {
-	var out strings.Builder
-	for s != "" {
-		from := strings.IndexAny(s, "0123456789")
-		if from < 0 {
-			from = len(s)
-		}
-		out.WriteString(s[:from])
-		to := from
-		for to < len(s) && s[to] >= '0' && s[to] <= '9' {
-			to++
-		}
-		if to > from && goes(out.String(), s[from:to]) {
-			out.WriteString("#")
-		} else {
-			out.WriteString(s[from:to])
-		}
-		s = s[to:]
-	}
-	return out.String()
-}
-
-// name bounds a name from a trace, as valid text.
-func name(s string) string { return prose.Fit(s, maxName) }
 
 // at returns a time relative to the frame's own, which may be negative.
 func at(d time.Duration) float64 { return rounded(float64(d) / float64(time.Millisecond)) }

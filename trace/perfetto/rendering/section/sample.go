@@ -67,17 +67,9 @@ func (s *sample) spread(n int) run.Spread {
 	if s.seen == 0 {
 		return run.Spread{}
 	}
-	sorted := slices.Sorted(slices.Values(s.kept))
-	out := run.Spread{Count: s.seen, MeanMS: rounded(s.sum / float64(s.seen))}
-	if s.seen == 1 {
-		n = 1
-	}
-	for i := range n {
-		at := float64(len(sorted)-1) * float64(i) / float64(max(n-1, 1))
-		low := sorted[int(at)]
-		out.QuantilesMS = append(out.QuantilesMS, rounded(low+(sorted[min(int(at)+1, len(sorted)-1)]-low)*(at-math.Floor(at))))
-	}
-	out.QuantilesMS[0], out.QuantilesMS[n-1] = rounded(s.least), rounded(s.greatest)
+	out := run.SpreadOf(slices.Clone(s.kept), n)
+	out.Count, out.MeanMS = s.seen, rounded(s.sum/float64(s.seen))
+	out.QuantilesMS[0], out.QuantilesMS[len(out.QuantilesMS)-1] = rounded(s.least), rounded(s.greatest)
 	return out
 }
 

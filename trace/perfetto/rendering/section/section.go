@@ -13,9 +13,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
@@ -28,15 +28,6 @@ const (
 	maxUsual  = run.MaxUsualFrames
 )
 
-// Start is the event of frames before the first event, as in run.Bucket.Name.
-const Start = "start"
-
-// Event is a UI event of a repetition: frames from At on belong to it, until the next one.
-type Event struct {
-	Name string
-	At   time.Duration // CLOCK_MONOTONIC, like the frames of the trace
-}
-
 // Repetition is one trace and the events during it.
 type Repetition struct {
 	// Number is the iteration, from 1.
@@ -45,8 +36,8 @@ type Repetition struct {
 	Evidence string
 	Trace    rendering.Trace
 	// Events are the UI events in chronological order. Without any, frames belong to the whole run;
-	// with some, those before the first belong to Start.
-	Events []Event
+	// with some, those before the first belong to run.Start.
+	Events []trace.Event
 }
 
 // Collector collects the repetitions of a run. Its zero value is empty.
@@ -72,7 +63,7 @@ func (c *Collector) Add(r Repetition) {
 	place := (max(r.Number, 1) - 1) % run.MaxApart
 	c.apart = max(c.apart, place+1)
 	for _, f := range r.Trace.Frames {
-		e := c.event(eventAt(r.Events, f.At))
+		e := c.event(trace.EventAt(r.Events, f.At))
 		g := e.classes[f.Class]
 		if g == nil {
 			g = newGroup()
@@ -96,21 +87,6 @@ func commonWakers(a, b string) string {
 		}
 	}
 	return cmp.Or(a, b)
-}
-
-// eventAt returns the name of the event at a time.
-func eventAt(events []Event, at time.Duration) string {
-	if len(events) == 0 {
-		return ""
-	}
-	name := Start
-	for _, e := range events {
-		if e.At > at {
-			break
-		}
-		name = e.Name
-	}
-	return name
 }
 
 // event returns the event with that name, or that of no event if there are too many.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
@@ -53,7 +54,7 @@ func repetition(n int, frames ...rendering.Frame) Repetition {
 }
 
 func TestCollectorGroupsLikeFrames(t *testing.T) {
-	tap := []Event{{Name: "tap", At: 100 * each}}
+	tap := []trace.Event{{Name: "tap", At: 100 * each}}
 	var all []Repetition
 	for n := 1; n <= 2; n++ {
 		r := repetition(n,
@@ -65,7 +66,7 @@ func TestCollectorGroupsLikeFrames(t *testing.T) {
 		all = append(all, r)
 	}
 	got := collected(t, all...)
-	if len(got.Groups) != 3 || got.Groups[0].Event != Start || got.Groups[2].Event != "tap" || got.Groups[2].Class != run.SlowFrames || got.Groups[2].Frames != 2 {
+	if len(got.Groups) != 3 || got.Groups[0].Event != run.Start || got.Groups[2].Event != "tap" || got.Groups[2].Class != run.SlowFrames || got.Groups[2].Frames != 2 {
 		t.Fatalf("groups %+v", got.Groups)
 	}
 	want := []run.FramePart{
@@ -138,10 +139,10 @@ func TestCollectorIsBounded(t *testing.T) {
 	var all []Repetition
 	for n := 1; n <= 2; n++ {
 		var frames []rendering.Frame
-		var events []Event
+		var events []trace.Event
 		for i := range 60 {
 			at := time.Duration(i) * 1000 * each
-			events = append(events, Event{Name: fmt.Sprint("event ", i), At: at})
+			events = append(events, trace.Event{Name: fmt.Sprint("event ", i), At: at})
 			for _, class := range []string{run.NormalFrames, run.SlowFrames, run.FrozenFrames, run.BufferedFrames} {
 				var steps []rendering.Step
 				for k := range 300 {
@@ -391,7 +392,7 @@ func TestEventsBeyondTheBoundAreOne(t *testing.T) {
 	r.Number = 1
 	for i := range 2 * 44 { // each event twice
 		at := time.Duration(i) * 100 * each
-		r.Events = append(r.Events, Event{Name: fmt.Sprint("event ", i%44), At: at})
+		r.Events = append(r.Events, trace.Event{Name: fmt.Sprint("event ", i%44), At: at})
 		r.Trace.Frames = append(r.Trace.Frames, frame(at, 5*each, run.NormalFrames))
 	}
 	frames := map[string]int{}
@@ -414,7 +415,7 @@ func TestLateFramesFillTheList(t *testing.T) {
 	}
 	for i := range 20 * 4 {
 		at := time.Duration(i) * 100 * each
-		many.Events = append(many.Events, Event{Name: fmt.Sprint("event ", i%20), At: at})
+		many.Events = append(many.Events, trace.Event{Name: fmt.Sprint("event ", i%20), At: at})
 		many.Trace.Frames = append(many.Trace.Frames, frame(at, 30*each, run.SlowFrames, waiting(30*each, run.WaitLock, "db")))
 	}
 	for name, c := range map[string]struct {

@@ -1,0 +1,166 @@
+package grouping
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace/anr/signature"
+)
+
+// Weights of frames in the distance of two contexts. What schedules a task is near the innermost
+// frame; which frames of the platform are below it depends on the version of Android, on the tool
+// that hooks methods, and on chance (Figure 10 of the paper).
+const (
+	// ownWeight is of the innermost frame outside the platform. The next one outwards has a half of
+	// it, the one after that a third.
+	ownWeight = 1.0
+	// platformWeight is of a frame of the platform in a context that has others.
+	platformWeight = 0.02
+)
+
+// maxContexts limits the different contexts that are compared with each other. Tasks of others are
+// grouped by the function that scheduled them.
+const maxContexts = 4_000
+
+// hooks begin the functions of tools that hook methods: Xposed and its successors.
+var hooks = []string{"de.robv.android.xposed.", "org.lsposed.", "io.github.lsposed.", "LSPHooker_."}
+
+// stack is a context without what differs between two occurrences of one.
+type stack struct {
+	task    string  // the name of the tasks that it scheduled
+	symbols []int32 // its functions, the innermost first
+	weights []float64
+	total   float64 // of the weights
+	sorted  []int32 // places in symbols, by symbol
+	// scheduler is the innermost function outside the platform, or the innermost one.
+	scheduler string
+	raw       []string // as recorded, the first of them
+}
+
+// contexts numbers contexts: two are equal that consist of the same functions.
+type contexts struct {
+	own    string // begins its functions, "" where the package is unknown
+	seed   maphash.Seed
+	known  map[uint64]known
+	frames map[string]int32 // the symbols of lines, -1 of one that is left out
+	ids    []function       // of symbols
+	byName map[string]int32 // the symbols
+	equal  map[string]int32 // stacks by their symbols
+	stacks []stack
+}
+
+type known struct {
+	task  string
+	raw   []string
+	stack int32
+}
+
+type function struct {
+	name string
+	own  bool // not of the platform
+	app  bool // of the app's package
+}
+
+func newContexts(app string) *contexts {
+	return &contexts{
+		own: ownPrefix(app), seed: maphash.MakeSeed(), known: map[uint64]known{}, frames: map[string]int32{}, byName: map[string]int32{}, equal: map[string]int32{},
+	}
+}
+
+// ownPrefix returns how the app's functions begin: with the first three parts of its package, since
+// a build type or flavour may be at its end.
+func ownPrefix(app string) string {
+	parts := strings.Split(app, ".")
+	if len(parts) < 2 {
+		return ""
+	}
+	return strings.Join(parts[:min(len(parts), 3)], ".") + "."
+}
+
+// number returns the number of the stack of a context and the name of the task that it scheduled; -1
+// for one that has no function.
+func (c *contexts) number(task string, raw []string) int32 {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	h.WriteString(task)
+	for _, line := range raw {
+		h.WriteString(line)
+		h.WriteByte(0)
+	}
+	sum := h.Sum64()
+	if k, ok := c.known[sum]; ok && k.task == task && slices.Equal(k.raw, raw) {
+		return k.stack
+	}
+	n := c.add(task, raw)
+	c.known[sum] = known{task, raw, n}
+	return n
+}
+
+func (c *contexts) add(task string, raw []string) int32 {
+	var symbols []int32
+	var key strings.Builder
+	key.WriteString(task)
+	for _, line := range raw {
+		if s := c.symbol(line); s >= 0 {
+			symbols = append(symbols, s)
+			key.WriteByte(0)
+			key.WriteString(c.ids[s].name)
+		}
+	}
+	if len(symbols) == 0 {
+		return -1
+	}
+	if n, ok := c.equal[key.String()]; ok {
+		return n
+	}
+	n := int32(len(c.stacks))
+	c.equal[key.String()] = n
+	c.stacks = append(c.stacks, c.stack(task, symbols, raw))
+	return n
+}
+
+// symbol returns the number of a line's function, -1 where the line is left out.
+func (c *contexts) symbol(line string) int32 {
+	if s, ok := c.frames[line]; ok {
+		return s
+	}
+	name, own := signature.Function(line)
+	s := int32(-1)
+	if name != "" && !slices.ContainsFunc(hooks, func(h string) bool { return strings.HasPrefix(name, h) }) {
+		var ok bool
+		if s, ok = c.byName[name]; !ok {
+			s = int32(len(c.ids))
+			c.byName[name] = s
+			c.ids = append(c.ids, function{name: name, own: own, app: c.own != "" && strings.HasPrefix(name, c.own)})
+		}
+	}
+	c.frames[line] = s
+	return s
+}
+
+// stack weighs the functions of a context. Where there are functions of the app's package, those
+// of libraries count as the platform's.
+func (c *contexts) stack(task string, symbols []int32, raw []string) stack {
+	s := stack{task: task, symbols: symbols, raw: raw, weights: make([]float64, len(symbols)), sorted: make([]int32, len(symbols))}
+	own := func(f int32) bool { return c.ids[f].own }
+	if slices.ContainsFunc(symbols, func(f int32) bool { return c.ids[f].app }) {
+		own = func(f int32) bool { return c.ids[f].app }
+	}
+	n := 0.0
+	for i, f := range symbols {
+		s.weights[i], s.sorted[i] = platformWeight, int32(i)
+		if own(f) {
+			if n++; n == 1 {
+				s.scheduler = c.ids[f].name
+			}
+			s.weights[i] = ownWeight / n
+		}
+		s.total += s.weights[i]
+	}
+	if s.scheduler == "" {
+		s.scheduler = c.ids[symbols[0]].name
+	}
+	slices.SortFunc(s.sorted, func(a, b int32) int { return int(symbols[a]) - int(symbols[b]) })
+	return s
+}
