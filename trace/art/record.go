@@ -33,9 +33,7 @@ func Record(src io.ReadSeeker, mapping *r8map.Map) (*Trace, *run.MethodTraces, e
 	if _, err := src.Seek(0, io.SeekStart); err != nil {
 		return t, nil, fmt.Errorf("read a method trace again: %w", err)
 	}
-	for i := range t.Methods {
-		t.Methods[i].retrace(mapping)
-	}
+	t.Retrace(mapping)
 	r := recorder{t: t, sums: map[uint32]*Sums{}, pieces: map[uint32]*Pieces{}}
 	r.calls.Each = r.call
 	if _, err := Read(src, r.event); err != nil {
@@ -148,6 +146,13 @@ func (r *recorder) method(place int) Method {
 		return Method{}
 	}
 	return r.t.Methods[place]
+}
+
+// Retrace gives the methods that R8 renamed the names of the source, if there is a mapping.
+func (t *Trace) Retrace(mapping *r8map.Map) {
+	for i := range t.Methods {
+		t.Methods[i].retrace(mapping)
+	}
 }
 
 // retrace gives a method that R8 renamed the name of the source. Where a name stands for several

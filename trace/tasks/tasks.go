@@ -8,6 +8,7 @@
 package tasks
 
 import (
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -91,4 +92,19 @@ func (t Task) Ran() (time.Duration, bool) {
 		return 0, false
 	}
 	return max(0, t.Done-t.Started), true
+}
+
+// Pool returns the common part of the names of a pool's workers, by the name of one of them: it
+// ends in a number ("pool-3-thread-2" of Executors, "AsyncTask #4"), or is that of OkHttp, whose
+// threads are named after what they load. It returns "" for a name that says nothing of a pool: the
+// one that Java gives to all threads without a name ("Thread-12"), and none.
+func Pool(worker string) string {
+	if worker == "OkHttp" || strings.HasPrefix(worker, "OkHttp ") {
+		return "OkHttp"
+	}
+	name := strings.TrimRight(strings.TrimRight(worker, "0123456789"), " -_#:.")
+	if name == "Thread" {
+		return ""
+	}
+	return name
 }

@@ -1,0 +1,136 @@
+package arttasks
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/tasks"
+)
+
+// segment is the number of anchors before a time.
+func (u *unit) segment(at time.Duration, inclusive bool) int {
+	return sort.Search(len(u.anchors), func(i int) bool { return u.anchors[i] > at || !inclusive && u.anchors[i] == at })
+}
+
+// match matches the schedulings of each unit with its starts.
+func (r *reader) match(units []*unit, out *tasks.List) {
+	for i := range r.starts {
+		s := &r.starts[i]
+		if s.void || s.unit < 0 || s.from >= 0 || s.timer {
+			continue
+		}
+		// A looper that no scheduling woke: what it waited for came due, or is the kernel's.
+		if s.kind == message && s.waited >= 0 && r.woken[message] && !r.waits[s.waited].used {
+			continue
+		}
+		units[s.unit].starts = append(units[s.unit].starts, int32(i))
+	}
+	for i := range r.schedules {
+		if s := &r.schedules[i]; s.unit >= 0 && !s.matched && s.kind != service {
+			units[s.unit].schedules = append(units[s.unit].schedules, int32(i))
+		}
+	}
+	lost, unsure := 0, 0
+	for _, u := range units {
+		if u.older && len(u.anchors) == 0 && len(u.starts) > 0 && len(u.schedules) > 0 {
+			unsure++
+		}
+		u.starts = sorted(u.starts, func(i int32) time.Duration { return r.starts[i].begin })
+		u.schedules = sorted(u.schedules, func(i int32) time.Duration { return r.schedules[i].at })
+		starts, from := u.starts, u.schedules
+		for part := 0; part <= len(u.anchors); part++ {
+			d := sort.Search(len(starts), func(i int) bool { return u.segment(r.starts[starts[i]].begin, true) > part })
+			s := sort.Search(len(from), func(i int) bool {
+				one := r.schedules[from[i]]
+				return u.segment(one.at, one.woke) > part
+			})
+			lost += r.pairs(u, part, from[:s], starts[:d])
+			starts, from = starts[d:], from[s:]
+		}
+	}
+	r.warnings.Counted(0, lost, "%d scheduling is left out: its queue has another number of starts, and nothing shows which is its own", "%d schedulings are left out: their queues have other numbers of starts, and nothing shows which are their own")
+	r.warnings.Counted(0, unsure, "%d unit always had work in the trace: tasks that were in its queue before the trace began are taken for later ones", "%d units always had work in the trace: tasks that were in their queues before the trace began are taken for later ones")
+	r.intents(out.Units)
+}
+
+// pairs matches what a unit did between two anchors. It returns how many schedulings are left out.
+func (r *reader) pairs(u *unit, part int, from, starts []int32) int {
+	first, last := part == 0 && u.older, part == len(u.anchors)
+	switch {
+	case first && !last && len(starts) > len(from): // the first ones were scheduled before the trace
+		starts = starts[len(starts)-len(from):]
+	case last && len(from) > len(starts): // the last ones did not start in it
+		if r.inOrder(from[:len(starts)], starts) {
+			return 0
+		}
+	}
+	if len(from) == len(starts) && r.inOrder(from, starts) {
+		return 0
+	}
+	if len(from)*len(starts) > maxPairs {
+		starts = nil
+	}
+	for _, d := range starts {
+		one := &r.starts[d]
+		class := outer(one.class)
+		for _, f := range from {
+			s := &r.schedules[f]
+			if s.at > one.begin {
+				break
+			}
+			// Callers further out call other things, too.
+			if to := r.pointsTo(s); !s.matched && one.named && slices.Contains(to[:min(len(to), 2)], class) {
+				r.pair(f, d)
+				break
+			}
+		}
+	}
+	left := 0
+	for _, f := range from {
+		if s := &r.schedules[f]; !s.matched {
+			s.unit = -1
+			left++
+		}
+	}
+	return left
+}
+
+// inOrder matches schedulings with starts one by one, if none is after its start.
+func (r *reader) inOrder(from, starts []int32) bool {
+	for i, f := range from {
+		if r.schedules[f].at > r.starts[starts[i]].begin {
+			return false
+		}
+	}
+	for i, f := range from {
+		r.pair(f, starts[i])
+	}
+	return true
+}
+
+// intents gives what services run in their own threads the stacks that started the services, where
+// each start is known.
+func (r *reader) intents(units []tasks.Unit) {
+	var started []int32
+	for i, s := range r.schedules {
+		if s.kind == service {
+			started = append(started, int32(i))
+		}
+	}
+	started = sorted(started, func(i int32) time.Duration { return r.schedules[i].at })
+	if len(started) == 0 || len(started) != r.services {
+		r.warnings.Counted(0, len(started), "%d start of a service is left out: services got another number of intents", "%d starts of services are left out: services got another number of intents")
+		return
+	}
+	for i := range r.schedules {
+		s := &r.schedules[i]
+		if s.kind != message || s.args < 0 || s.unit < 0 || units[s.unit].Kind != run.IntentService {
+			continue
+		}
+		if from := r.schedules[started[s.args]]; from.at <= s.at {
+			s.at, s.thread, s.context, s.made = from.at, from.thread, from.context, from.made
+		}
+	}
+}
