@@ -1,0 +1,130 @@
+package ring
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/apkgate/apkgate/trace/art"
+)
+
+// One goroutine writes entries and another stops it and decodes what is there, again and again: no
+// entry is torn, none is written while it is stopped, and none of before is missing. The writer is
+// away now and then, as where it waits for input. With APKGATE_FULL=1 it is a thousand million
+// entries, which CI runs each night under the race detector.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	entries := 2_000_000
+	if os.Getenv("APKGATE_FULL") != "" {
+		entries = 1_000_000_000
+	}
+	r := New(64<<10, Mode64)
+	var h Handover
+	var done sync.WaitGroup
+	h.Start()
+	written := 0
+	done.Go(func() {
+		defer func() { h.Leave(r.next) }()
+		for n := uint64(1); written < entries; n++ {
+			if h.On() {
+				if n%2 == 0 {
+					r.EnterWide(n, n<<32)
+				} else {
+					r.Enter(n, FirstMethod+uint32(n%1000))
+					r.Exit(n, art.Exit)
+				}
+				h.Ended(r.next)
+				written++
+			}
+			if n%10_000 == 0 || !h.On() {
+				h.Leave(r.next)
+				runtime.Gosched()
+				h.Return()
+			}
+		}
+	})
+	ended := make(chan struct{})
+	go func() {
+		done.Wait()
+		close(ended)
+	}()
+	stops := 0
+	for running := true; running; stops++ {
+		select {
+		case <-ended:
+			running = false
+		default:
+		}
+		next := h.Stop()
+		if next != r.next {
+			t.Fatalf("the writer is at %d, and said %d", r.next, next)
+		}
+		checkWhole(t, r)
+		h.Start()
+	}
+	if stops < 2 || written != entries {
+		t.Errorf("%d entries were written and stopped %d times, want %d and more than once", written, stops, entries)
+	}
+}
+
+// checkWhole decodes the ring of TestHandOver: times rise, even ones are of wide methods,
+// and odd ones have their exit behind them.
+func checkWhole(t *testing.T, r *Ring) {
+	t.Helper()
+	last, lastAction := uint64(0), art.Exit
+	for e := range r.Snapshot(r.last).Entries() {
+		switch {
+		case e.Action == art.Exit && (e.Ticks != last && last != 0 || e.Ticks%2 == 0 || lastAction == art.Exit && last != 0):
+			t.Fatalf("an exit at %d stands behind an entry at %d", e.Ticks, last)
+		case e.Action == art.Enter && (e.Ticks <= last || e.Method != e.Ticks<<32 && e.Method != FirstMethod+e.Ticks%1000):
+			t.Fatalf("an entry at %d of method %d stands behind %d", e.Ticks, e.Method, last)
+		}
+		last, lastAction = e.Ticks, e.Action
+	}
+}
+
+// A writer that is away is stopped without it, and writes nothing when it is back.
+func TestStopOfAWriterThatIsAway(t *testing.T) {
+	t.Parallel()
+	var h Handover
+	h.Start()
+	if !h.On() {
+		t.Fatal("it does not write after Start")
+	}
+	if h.Ended(7) {
+		t.Fatal("it ends, and nobody stopped it")
+	}
+	h.Leave(7)
+	if at := h.Stop(); at != 7 || h.On() {
+		t.Errorf("stopped at %d, want 7; it writes: %v", at, h.On())
+	}
+	h.Return()
+	if h.On() {
+		t.Error("it writes when it is back, and is stopped")
+	}
+	h.Start()
+	if !h.On() || h.Ended(8) {
+		t.Error("it does not write after the second Start")
+	}
+}
+
+// A Stop that finds the writer back leaves the stop to it: the writer's next entry is the last.
+func TestWriterThatIsBackStopsItself(t *testing.T) {
+	t.Parallel()
+	var h Handover
+	h.Start()
+	h.Leave(3)
+	h.Return()
+	h.stop.Store(1)
+	h.stopAway()
+	if !h.On() {
+		t.Fatal("a writer that is back was stopped without it")
+	}
+	if !h.Ended(5) {
+		t.Fatal("it does not see the stop")
+	}
+	if h.On() || h.stop.Load() != 5+2 {
+		t.Errorf("it writes: %v; stop is %d, want 7", h.On(), h.stop.Load())
+	}
+}
