@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	// Comparing two stacks is defined once, where they are read. How far repetitions differ by
 	// chance follows from Student's distribution.
 	"diagnose/jankcause": {"diagnose", "run", "gate", "stat"},
+	"diagnose/calls":     {"diagnose", "run", "gate", "stat"},
 	"diagnose/anrcause":  {"diagnose", "run", "gate", "context", "trace/anr/signature"},
 	"report":             {}, // each owns its format
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/run"
@@ -97,9 +96,6 @@ func next(a run.ANR, of int) int {
 	return -1
 }
 
-// platform are the prefixes of methods that are not the app's own.
-var platform = []string{"java.", "javax.", "jdk.", "sun.", "libcore.", "dalvik.", "android.", "com.android.", "kotlin.", "kotlinx."}
-
 // telling returns the most informative frame of a thread's stack: the innermost Java frame that is
 // not the platform's, or else the one that shows what it waits for, or else the innermost.
 func telling(t run.ANRThread) string {
@@ -112,8 +108,7 @@ func telling(t run.ANRThread) string {
 			continue
 		}
 		innermost = cmp.Or(innermost, frame)
-		own := !slices.ContainsFunc(platform, func(prefix string) bool { return strings.HasPrefix(frame, prefix) })
-		if own && javaFrame(frame) {
+		if !Platform(frame) && javaFrame(frame) {
 			return frame
 		}
 	}

@@ -193,6 +193,9 @@ func (r Run) Numbers() int {
 		for _, c := range r.MethodTraces.Chains {
 			n += 1 + 2*len(c.Methods)
 		}
+		for _, c := range r.MethodTraces.Tree {
+			n += 1 + len(c.Repetitions) + len(c.RepetitionsMS)
+		}
 	}
 	return n
 }

@@ -80,6 +80,11 @@ func fullRun() Run {
 		List:    []TracedMethod{{Name: "Inbox.open", File: "Inbox.kt", Thread: "main", Event: "tap: open", Calls: 3, SelfMS: 12, TotalMS: 812, LongestMS: 700}},
 		Chains:  []CallChain{{Repetition: 1, Event: "tap: open", Thread: "main", AtMS: 12_001, Methods: []string{"Inbox.open", "Store.read"}, MS: []float64{700, 690}}},
 		LeftOut: 7,
+		Tree: []TracedCall{
+			{Parent: -1, Name: "Inbox.open", Thread: "main", Event: "tap: open", Repetitions: []int{3, 0}, RepetitionsMS: []float64{812, 0}},
+			{Parent: 0, Name: "Store.read", Repetitions: []int{3}, RepetitionsMS: []float64{800}},
+		},
+		TreeLeftOutMS: 0.25,
 	}
 	return r
 }
@@ -234,6 +239,9 @@ func TestInvalidSections(t *testing.T) {
 		"less than no task":      {func(r *Run) { r.Tasks.Groups[0].Started = -1 }, "tasks.groups[0].scheduled, started, done, cancelled or queue_max is -1"},
 		"no clock":               {func(r *Run) { r.MethodTraces.Clock = "" }, `method_traces.clock is ""`},
 		"a window backwards":     {func(r *Run) { r.MethodTraces.Windows[0].ToMS = 1 }, "method_traces.windows[0].to_ms is 1, before from_ms, 12000"},
+		"a call before itself":   {func(r *Run) { r.MethodTraces.Tree[1].Parent = 1 }, "method_traces.tree[1].parent is 1, want -1 or the place of an earlier call"},
+		"calls below none":       {func(r *Run) { r.MethodTraces.Tree[0].Repetitions[1] = -1 }, "method_traces.tree[0].repetitions is -1, want 0 or more"},
+		"17 repetitions":         {func(r *Run) { r.MethodTraces.Tree[0].RepetitionsMS = make([]float64, 17) }, "method_traces.tree[0].repetitions_ms has 17 entries, at most 16 are allowed"},
 		"times without names":    {func(r *Run) { r.MethodTraces.Chains[0].MS = []float64{1} }, "method_traces.chains[0].ms has 1 times for 2 methods"},
 		"a method's bytes":       {func(r *Run) { r.MethodTraces.List[0].Name = "\xff" }, "method_traces.list[0].name, file, thread or event is not valid UTF-8"},
 	} {
@@ -350,6 +358,7 @@ func TestNumbersCountSections(t *testing.T) {
 		"frames alike":           {Run{Frames: &Frames{Groups: []FrameGroup{{Stages: make([]FramePart, 1), Waits: make([]FramePart, 1)}}}}, 1 + 2*MaxQuantiles},
 		"tasks alike":            {Run{Tasks: &Tasks{Groups: []TaskGroup{{Context: make([]string, 3)}}}}, 1 + 3 + 2*MaxQuantiles},
 		"traced methods":         {Run{MethodTraces: &MethodTraces{List: make([]TracedMethod, 4), Windows: make([]TraceWindow, 1)}}, 5},
+		"a tree of calls":        {Run{MethodTraces: &MethodTraces{Tree: []TracedCall{{}, {Repetitions: make([]int, 2), RepetitionsMS: make([]float64, 3)}}}}, 7},
 		"what did not respond":   {Run{ANRs: []ANR{{Features: make([]string, 2), Threads: make([]ANRThread, 1)}}}, 3 + MaxStack},
 	} {
 		if got := c.run.Numbers(); got != c.want {

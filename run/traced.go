@@ -10,6 +10,7 @@ const (
 	MaxTraceWindows  = 200
 	MaxTracedMethods = 1_000
 	MaxCallChains    = 200
+	MaxTracedCalls   = 2_000
 )
 
 // MethodTraces is what traces of methods' entries and exits show (Hubble, OSDI 2022): unlike
@@ -28,6 +29,13 @@ type MethodTraces struct {
 	Chains []CallChain `json:"chains,omitempty"`
 	// LeftOut is how many more methods there were.
 	LeftOut int `json:"left_out,omitempty"`
+	// Tree has the calls of the threads' pieces of work, in which they did not wait for something to
+	// do, each after its caller: those of one method by one caller are one entry. The calls of
+	// threads other than the main one, and short ones, are the first to be left out.
+	Tree []TracedCall `json:"tree,omitempty"`
+	// TreeLeftOutMS bounds the time, in one iteration, of each call that Tree leaves out; 0 where it
+	// is complete.
+	TreeLeftOutMS float64 `json:"tree_left_out_ms,omitempty"`
 }
 
 // Clocks of traced methods (MethodTraces.Clock).
@@ -83,10 +91,36 @@ type CallChain struct {
 	MS      []float64 `json:"ms"`
 }
 
+// TracedCall is the calls of a method by one caller.
+type TracedCall struct {
+	// Parent is the caller's place in the tree, which is before its own; -1 for the outermost call
+	// of a piece of work.
+	Parent int    `json:"parent"`
+	Name   string `json:"name"`
+	// Thread and Event are those of an outermost call, and of all that it calls.
+	Thread string `json:"thread,omitempty"`
+	Event  string `json:"event,omitempty"`
+	// Repetitions counts the calls in each iteration, the first at 0, and RepetitionsMS is their
+	// time including all that they call. With more than MaxApart iterations, iteration n counts for
+	// the entry (n-1) modulo MaxApart. Repetitions is nil where calls are not counted.
+	Repetitions   []int     `json:"repetitions,omitempty"`
+	RepetitionsMS []float64 `json:"repetitions_ms,omitempty"`
+}
+
 func (m MethodTraces) validate() error {
 	if err := errors.Join(word("source", m.Source), word("clock", m.Clock), atMost("windows", len(m.Windows), MaxTraceWindows),
-		atMost("list", len(m.List), MaxTracedMethods), atMost("chains", len(m.Chains), MaxCallChains), counts("left_out", m.LeftOut)); err != nil {
+		atMost("list", len(m.List), MaxTracedMethods), atMost("chains", len(m.Chains), MaxCallChains), counts("left_out", m.LeftOut),
+		atMost("tree", len(m.Tree), MaxTracedCalls), times("tree_left_out_ms", m.TreeLeftOutMS)); err != nil {
 		return first(err)
+	}
+	for i, c := range m.Tree {
+		if c.Parent < -1 || c.Parent >= i {
+			return fmt.Errorf("tree[%d].parent is %d, want -1 or the place of an earlier call", i, c.Parent)
+		}
+		if err := errors.Join(texts("name, thread or event", c.Name, c.Thread, c.Event), atMost("repetitions", len(c.Repetitions), MaxApart),
+			counts("repetitions", c.Repetitions...), atMost("repetitions_ms", len(c.RepetitionsMS), MaxApart), times("repetitions_ms", c.RepetitionsMS...)); err != nil {
+			return fmt.Errorf("tree[%d].%w", i, first(err))
+		}
 	}
 	for i, w := range m.Windows {
 		if err := errors.Join(repetition(w.Repetition, 1), texts("event or why", w.Event, w.Why), span(w.FromMS, w.ToMS),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,7 +30,7 @@ type branch struct {
 // child returns the branch of a name, the same for all names that differ only in a compiler's
 // numbers.
 func (b *branch) child(name, kind string) *branch {
-	key := stable(name)
+	key := diagnose.Stable(name)
 	c, ok := b.byName[key]
 	if !ok {
 		c = &branch{name: name, kind: kind, byName: map[string]*branch{}}
@@ -111,7 +112,7 @@ type paths struct {
 func newPaths(calls []Call) paths {
 	p := paths{calls, map[string][]int{}}
 	for i, c := range calls {
-		p.byName[stable(c.Name)] = append(p.byName[stable(c.Name)], i)
+		p.byName[diagnose.Stable(c.Name)] = append(p.byName[diagnose.Stable(c.Name)], i)
 	}
 	return p
 }
@@ -120,7 +121,7 @@ func newPaths(calls []Call) paths {
 // has none.
 func (p paths) place(method string, rose bool) int {
 	best, at := 0.0, -1
-	for _, i := range p.byName[stable(method)] {
+	for _, i := range p.byName[diagnose.Stable(method)] {
 		change := p.calls[i].ChangeJ()
 		if !rose {
 			change = -change
@@ -144,10 +145,10 @@ func (p paths) depth(method string, rose bool) (n int) {
 // callers returns those on the path to the place of a method, nearest first, without its own
 // recursion.
 func (p paths) callers(method string, rose bool) []string {
-	key, at := stable(method), p.place(method, rose)
+	key, at := diagnose.Stable(method), p.place(method, rose)
 	var out []string
 	for at >= 0 && len(out) < MaxCallers {
-		if at = p.calls[at].Parent; at >= 0 && stable(p.calls[at].Name) != key {
+		if at = p.calls[at].Parent; at >= 0 && diagnose.Stable(p.calls[at].Name) != key {
 			out = append(out, p.calls[at].Name)
 		}
 	}

@@ -129,13 +129,3 @@ func nearest(callers []string, own string) string {
 	}
 	return callers[0]
 }
-
-// ownNames returns the prefix of names of the app's own code: the first two parts of its package,
-// "com.example." for "com.example.mail.beta"; "" where it has fewer.
-func ownNames(packageName string) string {
-	parts := strings.SplitN(packageName, ".", 3)
-	if len(parts) < 2 {
-		return ""
-	}
-	return parts[0] + "." + parts[1] + "."
-}

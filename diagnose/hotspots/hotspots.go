@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -148,7 +149,7 @@ func Explain(head run.Run, candidates []run.Run) (c Change, ok bool) {
 	}
 	if head.Energy.Methods != nil {
 		c.Methods = compareMethods(head, base)
-		c.explain(ownNames(head.App.Package))
+		c.explain(diagnose.OwnNames(head.App.Package))
 	}
 	return c, true
 }
