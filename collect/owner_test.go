@@ -306,6 +306,7 @@ func ending(t *testing.T, n int, done bool) (s *simulator.Simulated, job collect
 	settings := config.DefaultEnergy()
 	settings.Source, settings.Methods, settings.Settle = config.EnergyModel, true, &settle
 	job.Energy, job.Network, job.Scenario.Retries = &settings, "none", 0
+	job.Scenario.Load = &config.BackgroundLoad{CPU: 0.5, Memory: 0.7, Storage: 2}
 	ownedBy(&job, "here")
 	job.Owner.Lock = "same" // nobody waits for a killed run of the same computer
 	return s, job, killedAt(t, job, n, done)

@@ -150,6 +150,9 @@ type Scenario struct {
 	// never compared with runs of the other. Not for a Macrobenchmark, which times its frames
 	// itself.
 	FramesBy string `yaml:"frames-by,omitempty" jsonschema:"enum=auto,enum=shown"`
+	// What else keeps the device busy while the scenario is measured (Android 6 and later). Runs with
+	// a load are compared with runs under the same load. Not for a Macrobenchmark.
+	Load *BackgroundLoad `yaml:"load,omitempty"`
 	// How many lost repetitions of a run are repeated.
 	Retries int `yaml:"retries" jsonschema:"minimum=0,maximum=100,default=2"`
 	// Module is the scenario's name in the file where it is one class of several that are measured

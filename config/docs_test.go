@@ -65,7 +65,7 @@ func TestDocumentedFarmIsValid(t *testing.T) {
 // docsSections are the headings under which each type's keys are documented.
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
-	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
+	"BackgroundLoad": "### load", "Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
 	"Device": "## devices",
 	"Farm":   "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
 	"AWS": "### farm: aws", "AWSDevice": "### farm: aws: devices",

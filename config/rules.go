@@ -35,6 +35,7 @@ var (
 	databasePattern = regexp.MustCompile(`^postgres(ql)?://[!-~]*$`)
 	storePattern    = regexp.MustCompile(`^[a-z][a-z0-9+.-]+:[!-~]+$`)
 	passwordPattern = regexp.MustCompile(`^[a-z]+://[^/@]*:[^/]*@|[?&]password=`)
+	downloadPattern = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[!-~]*)?$`)
 	apiPattern      = regexp.MustCompile(`^[0-9]{2}(\.[0-9]+)?(-ext[0-9]+)?$|^[A-Z][A-Za-z]{1,39}$`)
 	androidPattern  = regexp.MustCompile(`^[0-9]{1,2}(\.[0-9]{1,2}){0,2}$`)
 	imagePattern    = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
@@ -63,6 +64,7 @@ var (
 	addressRule  = rule{"host:port, such as 10.0.0.7:5555 or [fe80::1]:5555", isAddress}
 	metricRule   = rule{"a letter, then up to 127 letters, digits or _ . : / -", metric.ValidName}
 	branchRule   = rule{"REMOTE#BRANCH without spaces, such as origin, origin#apkgate-history or \"#perf\"", func(s string) bool { return isLine(s, 1, 1000) && branchPattern.MatchString(s) }}
+	downloadRule = pattern(downloadPattern, "an address such as http://10.0.2.2:8000/file, without spaces and without a password")
 	storeRule    = rule{"an address as --store takes it, up to 1000 characters without spaces", func(s string) bool { return isLine(s, 1, 1000) && storePattern.MatchString(s) }}
 	databaseRule = rule{"an address such as postgres://ci@db.example.org/apkgate?sslmode=verify-full, up to 1000 characters without spaces", func(s string) bool { return isLine(s, 1, 1000) && databasePattern.MatchString(s) }}
 	apiRule      = pattern(apiPattern, "the API level of a system image, such as 34 or 34-ext8")

@@ -115,7 +115,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Metric.name":              `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
 		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(), "Store.address": storePattern.String(),
-		"Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
+		"BackgroundLoad.from": downloadPattern.String(), "Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
 	} {
 		property(t, s, key).Pattern = pattern
 	}
@@ -327,6 +327,7 @@ func TestSchemaAndLoadHaveTheSameKeys(t *testing.T) {
 		"Instrumentation": `scenarios: [{workload: {instrumentation: {nope: 1}}}]`,
 		"Startup":         `scenarios: [{workload: {startup: {nope: 1}}}]`,
 		"Maestro":         `scenarios: [{workload: {maestro: {nope: 1}}}]`,
+		"BackgroundLoad":  `scenarios: [{load: {nope: 1}}]`,
 		"Monkey":          `scenarios: [{workload: {monkey: {nope: 1}}}]`,
 		"Shell":           `scenarios: [{workload: {shell: {nope: 1}}}]`,
 		"Device":          `devices: [{nope: 1}]`,

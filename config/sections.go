@@ -85,6 +85,7 @@ func (d *decoder) scenario(c *Config) reader {
 			may("memory", oneOf(d, &s.Memory, MemoryRSS, MemoryPSS)),
 			may("frames-by", oneOf(d, &s.FramesBy, FramesAuto, FramesShown)),
 			may("refresh-hz", integer(d, &s.RefreshHz, 24, 1000)),
+			may("load", d.load(&s.Load)),
 			may("retries", integer(d, &s.Retries, 0, 100)),
 		) {
 			return
@@ -114,6 +115,7 @@ func (d *decoder) notOfBenchmarks(scenario *node, path string) {
 		"compile":   "a Macrobenchmark has the app compiled by its own CompilationMode",
 		"memory":    "beside a Macrobenchmark no memory is measured",
 		"frames-by": "a Macrobenchmark times its frames itself",
+		"load":      "a Macrobenchmark starts its measurements by itself, and no load can be put beside them",
 	} {
 		if at := scenario.find(key); at != nil {
 			d.at(at, join(path, key), "%s: remove the key", why)

@@ -96,6 +96,7 @@ func everything() *config.Config {
 	scenario := config.Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
 	apart.Compile, apart.Memory, apart.FramesBy = config.CompileVerify, config.MemoryPSS, config.FramesShown
+	apart.Load = &config.BackgroundLoad{CPU: 0.8, Memory: 0.75, Storage: 2, Downloads: 10, From: "http://10.0.2.2:8000/a/file.bin"}
 	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
 	module := config.Scenario{Name: "module", Repetitions: 1, Timeout: 30 * time.Minute, Retries: 2}
 	module.Workload.Instrumentation = &config.Instrumentation{

@@ -57,6 +57,8 @@ const (
 	Animations = "animations"
 	// Performance is "fixed" where the clocks were fixed.
 	Performance = "performance"
+	// Load is what else kept the device busy: "cpu 80%, memory 80%".
+	Load = "load"
 )
 
 // Names of the properties that are Chosen.

@@ -92,6 +92,8 @@ func TestSupposedAnimations(t *testing.T) {
 		{"on again", on, []Properties{old, on, off}, true},
 		{"a phone", Properties{"model": "Pixel 7", Animations: "off"}, []Properties{{"model": "Pixel 7"}}, false},
 		{"a phone as ever", Properties{"model": "Pixel 7"}, []Properties{{"model": "Pixel 7"}}, true},
+		{"a phone under a load", Properties{"model": "Pixel 7", Load: "cpu 80%"}, []Properties{{"model": "Pixel 7"}}, false},
+		{"an emulator without a load, as ever", on, []Properties{{"model": "sdk", "sdk": "14", Load: "cpu 80%"}}, false},
 		{"a phone whose clocks are held", Properties{"model": "Pixel 7", Performance: "fixed"}, []Properties{{"model": "Pixel 7"}}, false},
 	} {
 		if got := Same(Supposed(c.now, c.past)[0], c.now, nil); got != c.want {

@@ -43,6 +43,7 @@ func (p *Preparation) ReadContext(ctx context.Context, version string) (string, 
 // noteConditions records the conditions that differ from a user's phone, and only those: the
 // context of unchanged phones stays equal to that of earlier runs.
 func (p *Preparation) noteConditions(into map[string]string) {
+	into[devctx.Load] = p.Scenario.Load.String()
 	if p.Conditions.Fixed {
 		into[devctx.Performance] = "fixed"
 	}

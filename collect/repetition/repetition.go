@@ -1,7 +1,7 @@
 // Package repetition makes one repetition of a scenario on a device that is set up. It runs a list
-// of steps (the app's start, energy, the log, frames, recorders, evidence, views), each before the
-// workload, while it runs and after it. The observations then become a measurement, or the reason
-// why the repetition is lost.
+// of steps (the app's start, energy, the log, frames, recorders, the load, evidence, views), each
+// before the workload, while it runs and after it. The observations then become a measurement, or
+// the reason why the repetition is lost.
 //
 // It owns the order of the steps and what they share, one attempt; all other state belongs to a
 // step. How a thing is measured belongs to the packages that the steps call. What follows from a
@@ -29,6 +29,7 @@ type Repeater struct {
 	log       *log
 	frames    *sampling
 	recording *recording
+	load      *besides
 	evidence  *evidence
 	views     *views
 	anrs      *anrs
@@ -40,12 +41,12 @@ type Repeater struct {
 // New returns a Repeater of the work on the phone.
 func New(p *Phone, w Work) *Repeater {
 	r := &Repeater{
-		phone: p, work: w, start: newStart(p, w), log: &log{phone: p, work: w}, frames: &sampling{phone: p, work: w}, recording: &recording{phone: p},
+		phone: p, work: w, start: newStart(p, w), log: &log{phone: p, work: w}, frames: &sampling{phone: p, work: w}, recording: &recording{phone: p}, load: newBesides(p, w),
 		evidence: &evidence{phone: p, work: w}, views: &views{phone: p, work: w}, anrs: &anrs{phone: p, work: w}, workload: &running{phone: p, work: w},
 		benchmark: &benchmark{phone: p, work: w},
 	}
 	r.steps = []step{
-		r.start, leftovers{phone: p}, energy{}, r.log, r.frames, r.recording, memory{phone: p, work: w}, joules{}, r.evidence, r.views, ring{phone: p}, r.workload,
+		r.start, leftovers{phone: p}, energy{}, r.log, r.frames, r.recording, r.load, memory{phone: p, work: w}, joules{}, r.evidence, r.views, ring{phone: p}, r.workload,
 	}
 	return r
 }
@@ -74,6 +75,7 @@ func (r *Repeater) make(ctx context.Context, n int, measured bool) (out record.M
 		a.energy = r.phone.Meter.Measure(r.work.Build)
 	}
 	defer a.release(r.phone.Target.Journal)
+	defer r.load.load.Release(ctx)
 	for _, s := range r.steps {
 		if err := s.before(ctx, a); err != nil {
 			return out, err

@@ -46,7 +46,7 @@ type attempt struct {
 	late      *applog.Late          // its latest frame, nil if its trace has none
 }
 
-// release ends whatever still runs for the attempt.
+// release ends whatever still runs for the attempt, except for the load.
 func (a *attempt) release(j *journal.Journal) {
 	if a.workload != nil {
 		a.workload.Stop(j)

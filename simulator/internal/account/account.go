@@ -38,12 +38,15 @@ type Account struct {
 	peers              map[string]*peer
 	screens            []Screen
 	supplies           []supply
-	emulated           int // percentage set by an emulator's console, 0 for none
-	ledger             ledger
-	mark               mark
-	gauged             power.Reading // the latest
-	fake               fakeBattery
-	stats              batteryStats
+	loads              []*cpuLoad
+	// HeldKB is the memory that programs of the shell hold, in KiB.
+	HeldKB   int
+	emulated int // percentage set by an emulator's console, 0 for none
+	ledger   ledger
+	mark     mark
+	gauged   power.Reading // the latest
+	fake     fakeBattery
+	stats    batteryStats
 }
 
 // Phone is the phone that the account belongs to.

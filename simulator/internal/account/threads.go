@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -191,7 +192,24 @@ func (a *Account) CPU(d *Process) (busy time.Duration) {
 // Busy returns how long a CPU was busy since the phone was created.
 func (a *Account) Busy(cpu int) time.Duration {
 	a.Advance()
-	return a.scheduler.Busy(cpu) + a.Worked()
+	busy := a.scheduler.Busy(cpu) + a.Worked()
+	for _, l := range a.loads {
+		busy += time.Duration(l.share * float64(min(l.to, a.Clock.Now())-l.from))
+	}
+	return busy
+}
+
+// cpuLoad is a share of all CPUs' time that programs of the shell took.
+type cpuLoad struct {
+	share    float64
+	from, to time.Duration
+}
+
+// Load makes all CPUs busy for a share of the time, until end is called. It draws no power.
+func (a *Account) Load(share float64) (end func()) {
+	l := &cpuLoad{share: share, from: a.Clock.Now(), to: math.MaxInt64}
+	a.loads = append(a.loads, l)
+	return func() { l.to = min(l.to, a.Clock.Now()) }
 }
 
 // InStep returns how long a cluster ran at each of its speeds since the phone was created,

@@ -26,6 +26,7 @@ func cpuStat(a *account.Account) string {
 	var rows strings.Builder
 	for cpu := range hw.Little.Count + hw.Big.Count {
 		busy := a.Busy(cpu)
+		busy = min(busy, up)
 		user, system := int64(busy*4/5/tick), int64(busy/5/tick)
 		idle := int64(max(0, up-busy) / tick)
 		fmt.Fprintf(&rows, "cpu%d %d 0 %d %d 0 0 0 0 0 0\n", cpu, user, system, idle)

@@ -20,7 +20,8 @@ func memInfo(a *account.Account) string {
 		gigabytes = 1
 	}
 	total := int(gigabytes * (1 << 20) * 0.945)
-	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:           40612 kB\n", total, total*3/10, total*6/10)
+	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:           40612 kB\n",
+		total, max(total*3/10-a.HeldKB, total/50), max(total*6/10-a.HeldKB, total/20))
 }
 
 // cpuInfo is /proc/cpuinfo, with the cores and, on x86, the host's CPU.

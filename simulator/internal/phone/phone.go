@@ -110,6 +110,10 @@ type Options struct {
 	// on (persist.traced.enable), "locked" if the shell may not, or "on", the default except
 	// for phones with Android 10 other than Pixels.
 	Tracing string
+	// LoadKilledAfter is after how long Android kills the processes that hold memory for a load; 0
+	// means never. Lacks are commands that its Android doesn't have.
+	LoadKilledAfter time.Duration
+	Lacks           []string
 	// Production makes it a user build, without `adb root`.
 	Production bool
 }
@@ -141,6 +145,7 @@ type Phone struct {
 	stopRate   func()
 	died       chan struct{}
 	waiting    waiting
+	load       *load // of the shell's programs, nil for none
 }
 
 // state is the state that a reboot or an app can change.

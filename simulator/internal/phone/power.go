@@ -173,8 +173,8 @@ const (
 	busyFactor = 1.7
 )
 
-// clockFactor returns the factor on all work due to the fixed performance mode and a busy
-// system.
+// clockFactor returns the factor on all work due to the fixed performance mode, a busy system and
+// loads.
 func (p *Phone) clockFactor() float64 {
 	factor := 1.0
 	if p.system.Fixed {
@@ -182,6 +182,9 @@ func (p *Phone) clockFactor() float64 {
 	}
 	if p.system.Busy() {
 		factor *= busyFactor
+	}
+	if p.load != nil {
+		factor *= p.load.slows()
 	}
 	return factor
 }

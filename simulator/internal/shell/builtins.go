@@ -40,6 +40,8 @@ func init() {
 		"nohup":  {Run: prefixed},
 		"setsid": {Since: 23, Run: prefixed},
 		"wait":   {Run: waitCommand},
+
+		"command": {Run: now(which)},
 	}
 }
 
@@ -138,6 +140,10 @@ func runScript(c *Call, then func(code int)) {
 			then(127)
 			return
 		}
+		if known, ok := c.host.Commands["script "+paths.Base(c.Arg(0))]; ok {
+			known.Run(&Call{Shell: c.Shell, Args: c.Args[1:], As: c.As, Streams: c.Streams}, then)
+			return
+		}
 		text = string(data)
 	default:
 		text = string(c.In)
@@ -149,6 +155,18 @@ func runScript(c *Call, then func(code int)) {
 		return
 	}
 	s.eval(text, c.Streams, s.enclose(then))
+}
+
+// which is command -v NAME….
+func which(c *Call) (code int) {
+	for _, name := range c.Args[min(len(c.Args), 1):] {
+		if _, known := c.host.find(name); !known {
+			code = 1
+			continue
+		}
+		c.Printf("%s\n", name)
+	}
+	return code
 }
 
 func cat(c *Call) int {

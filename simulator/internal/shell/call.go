@@ -76,17 +76,22 @@ func (s *Shell) Run(args []string, on Streams, then func(code int)) {
 			name = "pushed " + name[strings.LastIndexByte(name, '/')+1:]
 		}
 	}
-	cmd, ok := builtins[name]
+	cmd, ok := s.host.find(name)
 	if !ok {
-		cmd, ok = s.host.Commands[name]
-	}
-	if !ok || s.host.API < cmd.Since {
 		on.Err.Write(fmt.Appendf(nil, "%s: %s: %s\n", path, args[0], s.host.notFound()))
 		then(127)
 		return
 	}
 	s.host.count(name, args[1:]...)
 	cmd.Run(&Call{Shell: s, Args: args[1:], Streams: on}, then)
+}
+
+// find returns the command of a name, if the phone's Android has it.
+func (h *Host) find(name string) (cmd Command, ok bool) {
+	if cmd, ok = builtins[name]; !ok {
+		cmd, ok = h.Commands[name]
+	}
+	return cmd, ok && h.API >= cmd.Since
 }
 
 // path is the path of the shell, with which its messages begin.

@@ -54,6 +54,12 @@ func (s *Shell) AddJob(j *Job) {
 	s.host.jobs[j.pid] = j
 }
 
+// Add adds a job with a process id of its own to the list.
+func (h *Host) Add(j *Job) {
+	j.pid = h.newPID()
+	h.jobs[j.pid] = j
+}
+
 // EndJob removes a job from the list.
 func (h *Host) EndJob(j *Job) {
 	if h.HasJob(j) {
