@@ -38,14 +38,6 @@ var platform = []string{
 // method, or a function of a library bundled with the app.
 func Own(text string) bool { return own(normal(text)) }
 
-// Function returns the function of a frame of a stack, without its line and what else varies
-// between occurrences and builds, and whether it is own (see Own): "" where the text is
-// uninformative or no frame.
-func Function(text string) (name string, isOwn bool) {
-	function := normal(text)
-	return strings.TrimPrefix(function, javaFunction), own(function)
-}
-
 func own(function string) bool {
 	if library, ok := strings.CutPrefix(function, nativeLibrary); ok {
 		return strings.Contains(library, " ") // with its function

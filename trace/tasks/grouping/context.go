@@ -5,18 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/anr/signature"
 )
 
-// Weights of frames in the distance of two contexts. What schedules a task is near the innermost
-// frame; which frames of the platform are below it depends on the version of Android, on the tool
-// that hooks methods, and on chance (Figure 10 of the paper).
+// Weights of functions in the distance of two contexts. What schedules a task is the innermost
+// function of the app. Which of its callers it was called through matters less with each step
+// outwards, and which functions of the platform are around depends on the version of Android, on
+// the tool that hooks methods, and on chance (Figure 10 of the paper).
 const (
-	// ownWeight is of the innermost frame outside the platform. The next one outwards has a half of
-	// it, the one after that a third.
-	ownWeight = 1.0
-	// platformWeight is of a frame of the platform in a context that has others.
-	platformWeight = 0.02
+	// outwards is the weight of a function of the app in that of the next one inwards, of which the
+	// innermost weighs 1.
+	outwards = 1.0 / 3
+	// platformWeight is of all functions of the platform together, in a context that has others.
+	platformWeight = 0.25
 )
 
 // maxContexts limits the different contexts that are compared with each other. Tasks of others are
@@ -125,18 +127,25 @@ func (c *contexts) symbol(line string) int32 {
 	if s, ok := c.frames[line]; ok {
 		return s
 	}
-	name, own := signature.Function(line)
+	name := functionOf(line)
 	s := int32(-1)
 	if name != "" && !slices.ContainsFunc(hooks, func(h string) bool { return strings.HasPrefix(name, h) }) {
 		var ok bool
 		if s, ok = c.byName[name]; !ok {
 			s = int32(len(c.ids))
 			c.byName[name] = s
-			c.ids = append(c.ids, function{name: name, own: own, app: c.own != "" && strings.HasPrefix(name, c.own)})
+			c.ids = append(c.ids, function{name: name, own: signature.Own(line), app: c.own != "" && strings.HasPrefix(name, c.own)})
 		}
 	}
 	c.frames[line] = s
 	return s
+}
+
+// functionOf returns the class and method of "at com.example.Store.read(Store.java:41)". Numbers of
+// lambdas and anonymous classes stay: within a build they tell one from another.
+func functionOf(line string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "at "), "(")
+	return trace.Label(strings.TrimSpace(name))
 }
 
 // stack weighs the functions of a context. Where there are functions of the app's package, those
@@ -147,14 +156,21 @@ func (c *contexts) stack(task string, symbols []int32, raw []string) stack {
 	if slices.ContainsFunc(symbols, func(f int32) bool { return c.ids[f].app }) {
 		own = func(f int32) bool { return c.ids[f].app }
 	}
-	n := 0.0
+	platform := 0
+	for _, f := range symbols {
+		if !own(f) {
+			platform++
+		}
+	}
+	weight := 1.0
 	for i, f := range symbols {
-		s.weights[i], s.sorted[i] = platformWeight, int32(i)
+		s.weights[i], s.sorted[i] = platformWeight/float64(platform), int32(i)
 		if own(f) {
-			if n++; n == 1 {
+			if s.scheduler == "" {
 				s.scheduler = c.ids[f].name
 			}
-			s.weights[i] = ownWeight / n
+			s.weights[i] = weight
+			weight *= outwards
 		}
 		s.total += s.weights[i]
 	}

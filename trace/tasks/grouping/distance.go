@@ -2,8 +2,9 @@ package grouping
 
 import "slices"
 
-// Threshold is the distance up to which two contexts are of similar tasks.
-const Threshold = 0.25
+// Threshold is the distance up to which two contexts are of similar tasks. docs/evaluation/tasks.md
+// has the results of others.
+const Threshold = 0.35
 
 // comparer compares stacks, and keeps its memory from one comparison to the next.
 type comparer struct {

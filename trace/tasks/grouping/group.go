@@ -46,6 +46,7 @@ type grouped struct {
 	of         [][]int32 // the group of each task of each part
 	again      [][]bool  // the task waited while the same one was scheduled again
 	rank       []int32   // of groups: its place in the record, -1 where it is left out
+	found      []tally   // of groups, empty between uses
 }
 
 // Tasks returns the section of all repetitions; nil if they had no tasks.
@@ -56,6 +57,7 @@ func (c *Collector) Tasks() *run.Tasks {
 	g := c.group()
 	out := &run.Tasks{Source: c.source, Tells: told(*c.tells)}
 	kept := g.choose(out)
+	g.found = make([]tally, len(g.groups))
 	for i, one := range kept {
 		g.summarize(one, &out.Groups[i])
 	}

@@ -114,15 +114,18 @@ func (t tally) meanMS() float64 {
 // longest in total first, and how long one of all these tasks ran on average. Each counts once,
 // however many waited for it.
 func (g *grouped) waitedFor(waited []place) (list []run.TasksAhead, ranMS float64) {
-	found := make([]tally, len(g.groups))
 	var all tally
+	var order []int32
 	for len(waited) > 0 {
 		n := 1
 		for n < len(waited) && waited[n].part == waited[0].part {
 			n++
 		}
 		g.inPart(waited[:n], func(group int32, t tasks.Task) {
-			for _, to := range []*tally{&found[group], &all} {
+			if g.found[group].tasks == 0 {
+				order = append(order, group)
+			}
+			for _, to := range []*tally{&g.found[group], &all} {
 				to.tasks++
 				if d, ok := t.Ran(); ok {
 					to.done++
@@ -132,17 +135,15 @@ func (g *grouped) waitedFor(waited []place) (list []run.TasksAhead, ranMS float6
 		})
 		waited = waited[n:]
 	}
-	var order []int32
-	for i, t := range found {
-		if t.tasks > 0 && g.rank[i] >= 0 {
-			order = append(order, int32(i))
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(found[b].ran, found[a].ran), cmp.Compare(found[b].tasks, found[a].tasks), cmp.Compare(g.rank[a], g.rank[b]))
+	slices.SortFunc(order, func(a, b int32) int {
+		x, y := g.found[a], g.found[b]
+		return cmp.Or(cmp.Compare(y.ran, x.ran), cmp.Compare(y.tasks, x.tasks), cmp.Compare(a, b))
 	})
-	for _, i := range order[:min(len(order), run.MaxTasksWaited)] {
-		list = append(list, run.TasksAhead{Group: int(g.rank[i]), Tasks: found[i].tasks, RanMS: found[i].meanMS()})
+	for _, i := range order {
+		if g.rank[i] >= 0 && len(list) < run.MaxTasksWaited {
+			list = append(list, run.TasksAhead{Group: int(g.rank[i]), Tasks: g.found[i].tasks, RanMS: g.found[i].meanMS()})
+		}
+		g.found[i] = tally{}
 	}
 	return list, all.meanMS()
 }
