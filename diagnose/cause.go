@@ -44,6 +44,8 @@ type Cause struct {
 	// Tables are rows of evidence, Picture is a figure of it.
 	Tables  []Table  `json:"tables,omitempty"`
 	Picture *Picture `json:"picture,omitempty"`
+	// FurtherPicture is a second figure, shown after Picture.
+	FurtherPicture *Picture `json:"further_picture,omitempty"`
 	// Evidence links to files that were kept with the run.
 	Evidence []Link `json:"evidence,omitempty"`
 	// Doubts are reasons to doubt the cause, each a sentence.

@@ -57,8 +57,10 @@ func (e *Explanation) gather() {
 	byFinding(e.Causes)
 	for _, c := range e.Causes {
 		e.Tables = append(e.Tables, c.Tables...)
-		if c.Picture != nil && !slices.ContainsFunc(e.Pictures, func(other Picture) bool { return reflect.DeepEqual(*c.Picture, other) }) {
-			e.Pictures = append(e.Pictures, *c.Picture)
+		for _, p := range []*Picture{c.Picture, c.FurtherPicture} {
+			if p != nil && !slices.ContainsFunc(e.Pictures, func(other Picture) bool { return reflect.DeepEqual(*p, other) }) {
+				e.Pictures = append(e.Pictures, *p)
+			}
 		}
 		for _, d := range c.Doubts {
 			if !slices.ContainsFunc(e.Doubts, d.Same) {

@@ -126,9 +126,9 @@ func TestExplainDrawsPicturesOnce(t *testing.T) {
 		return &Picture{Kind: ThreadsPicture, Title: "A slow frame", Threads: &Threads{Frames: []DrawnFrame{{Role: Late, TookMS: tookMS}}}}
 	}
 	scroll, run, other := cause("sun.heat", "A", nil), cause("sun.heat", "A", nil), cause("sun.heat", "A", nil)
-	scroll.Picture, run.Picture, other.Picture = picture(30), picture(30), picture(31)
-	if e := Explain([]Cause{scroll, run, other})[0]; len(e.Pictures) != 2 {
-		t.Errorf("of three pictures, two of them the same, %d are drawn", len(e.Pictures))
+	scroll.Picture, run.Picture, other.Picture, other.FurtherPicture = picture(30), picture(30), picture(31), picture(32)
+	if e := Explain([]Cause{scroll, run, other})[0]; len(e.Pictures) != 3 || e.Pictures[2].Threads.Frames[0].TookMS != 32 {
+		t.Errorf("of four pictures, two of them the same, %d are drawn: %+v", len(e.Pictures), e.Pictures)
 	}
 }
 

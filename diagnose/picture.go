@@ -13,6 +13,8 @@ type Picture struct {
 	// Threads shows what threads did in a frame, Waits shows which thread waited for which.
 	Threads *Threads `json:"threads,omitempty"`
 	Waits   *Waits   `json:"waits,omitempty"`
+	// Delays shows how long tasks waited, before and in this build.
+	Delays *Delays `json:"delays,omitempty"`
 }
 
 // PictureKind is a kind of picture.
@@ -24,6 +26,7 @@ const (
 	BarsPicture    PictureKind = "bars"
 	ThreadsPicture PictureKind = "threads"
 	WaitsPicture   PictureKind = "waits"
+	DelaysPicture  PictureKind = "delays"
 )
 
 // Flame is a tree of calls, each as wide as its amount including its callees.

@@ -71,6 +71,9 @@ func (c Cause) Validate() error {
 	if c.Picture != nil {
 		err = errors.Join(err, in("picture", c.Picture.validate()))
 	}
+	if c.FurtherPicture != nil {
+		err = errors.Join(err, in("further_picture", c.FurtherPicture.validate()))
+	}
 	for i, l := range c.Evidence {
 		err = errors.Join(err, in(fmt.Sprintf("evidence[%d]", i), l.validate()))
 	}
@@ -186,6 +189,11 @@ func (p Picture) validate() error {
 	if w := p.Waits; w != nil {
 		if err := w.validate(); err != nil {
 			return fmt.Errorf("waits.%w", err)
+		}
+	}
+	if d := p.Delays; d != nil {
+		if err := d.validate(); err != nil {
+			return fmt.Errorf("delays.%w", err)
 		}
 	}
 	return texts("kind", string(p.Kind), "title", p.Title, "label", p.Label)

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
+	"github.com/apkgate/apkgate/run"
 )
 
 var _ = diagnose.Register(
@@ -194,6 +195,24 @@ func TestACauseOfSeveralRunsIsOneProblem(t *testing.T) {
 	}
 	if other := storyOf(high("C", "com.example.Tide.rise", 0.1)).Problems(); other[0].Fingerprint != p[0].Fingerprint {
 		t.Error("the same cause in another run has another fingerprint")
+	}
+}
+
+// Delays before and in this build are drawn side by side (DiagDroid, Figures 11 and 12).
+func TestDelaysOfACause(t *testing.T) {
+	spread := func(ms ...float64) run.Spread { return run.Spread{Count: len(ms), QuantilesMS: ms} }
+	picture := diagnose.PictureOfDelays("How long tides wait", "queuing time", 500, diagnose.Delay{Name: "a storm"},
+		diagnose.Delay{Name: "a tide", Base: spread(700, 900, 1650), Head: spread(0, 1, 2), Direction: gate.ToImprovement})
+	drawn := figures(drawable([]diagnose.Picture{*picture}), "x")
+	if len(drawn) != 1 || drawn[0].ID != "xd" || drawn[0].Caption != "How long tides wait" || !strings.Contains(drawn[0].Detail, "dashed line is at") {
+		t.Fatalf("%+v", drawn)
+	}
+	svg := plain(drawn[0].Picture.Draw("x", "wide", 900))
+	if !strings.Contains(svg, "a tide: before 3 tasks, half in 900 ms, all in 1650 ms; now 3 tasks, half in 1 ms, all in 2 ms.") || !strings.Contains(svg, `class="energy better"`) || strings.Contains(svg, "storm") {
+		t.Error(svg)
+	}
+	if diagnose.PictureOfDelays("", "", 0, diagnose.Delay{}) != nil || len(drawable([]diagnose.Picture{{Kind: diagnose.DelaysPicture, Delays: &diagnose.Delays{}}, {Kind: diagnose.DelaysPicture}})) != 0 {
+		t.Error("nothing is drawn")
 	}
 }
 

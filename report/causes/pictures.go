@@ -53,7 +53,7 @@ func drawable(pictures []diagnose.Picture) []drawing {
 const mostPictures = 8
 
 // letters distinguish kinds of figures of one run in a page.
-var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f", diagnose.ThreadsPicture: "t", diagnose.WaitsPicture: "w"}
+var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f", diagnose.ThreadsPicture: "t", diagnose.WaitsPicture: "w", diagnose.DelaysPicture: "d"}
 
 func figureOf(p diagnose.Picture) (document.Figure, bool) {
 	out := document.Figure{Caption: wording.Name(p.Title)}
@@ -77,6 +77,10 @@ func figureOf(p diagnose.Picture) (document.Figure, bool) {
 		waits, ok := figure.NewWaits(p.Label, waitingOf(*p.Waits))
 		out.Detail, out.Picture = waits.Note(), waits
 		return out, ok
+	case p.Kind == diagnose.DelaysPicture && p.Delays != nil:
+		delays, ok := figure.NewDelays(p.Label, p.Delays.Of, p.Delays.OverMS, delaysOf(*p.Delays))
+		out.Detail, out.Picture = delays.Note(), delays
+		return out, ok
 	}
 	return document.Figure{}, false
 }
@@ -86,6 +90,14 @@ func barsOf(b diagnose.Bars) []figure.Bar {
 	out := make([]figure.Bar, len(b.List))
 	for i, bar := range b.List {
 		out[i] = figure.Bar{Name: bar.Name, Base: span(bar.Base), Head: span(bar.Head), Tone: ToneOf(bar.Direction), Status: bar.Status}
+	}
+	return out
+}
+
+func delaysOf(d diagnose.Delays) []figure.Delay {
+	out := make([]figure.Delay, len(d.List))
+	for i, one := range d.List {
+		out[i] = figure.Delay{Name: one.Name, Tone: ToneOf(one.Direction), Base: figure.Delayed{Tasks: one.Base.Count, MS: one.Base.QuantilesMS}, Head: figure.Delayed{Tasks: one.Head.Count, MS: one.Head.QuantilesMS}}
 	}
 	return out
 }

@@ -227,13 +227,15 @@ func TestWaitsWithHostileInput(t *testing.T) {
 	flat := ThreadsFrame{Title: reporttest.Hostile[0], TookMS: 0, DeadlineMS: 1e12, Steps: []Step{{Kind: "running"}}}
 	threads, ok := NewThreads(reporttest.Hostile[1], []ThreadsFrame{late, flat, {}})
 	waits, alsoOK := NewWaits(reporttest.Hostile[2], chain)
-	if !ok || !alsoOK {
+	bad := Delayed{Tasks: -1, MS: []float64{math.NaN(), math.Inf(1), -5, 1e300, 0, 1e-300}}
+	delays, delaysOK := NewDelays(reporttest.Hostile[3], reporttest.Hostile[4], 1e12, []Delay{{Name: reporttest.Hostile[0], Base: bad, Head: bad}, {Name: reporttest.Hostile[1], Head: Delayed{MS: []float64{0}}}})
+	if !ok || !alsoOK || !delaysOK {
 		t.Fatal("no figure")
 	}
 	for _, p := range []interface {
 		Draw(id, class string, width float64) string
 		Text(width int) []string
-	}{threads, waits} {
+	}{threads, waits, delays} {
 		for _, width := range []float64{Wide, Narrow, 40} {
 			svg := p.Draw("x", "wide", width)
 			for d := xml.NewDecoder(strings.NewReader(svg)); ; {
