@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	// chance follows from Student's distribution.
 	"diagnose/jankcause": {"diagnose", "run", "gate", "stat"},
 	"diagnose/calls":     {"diagnose", "run", "gate", "stat"},
+	"diagnose/queueing":  {"diagnose", "run", "gate", "metric", "stat"},
 	"diagnose/anrcause":  {"diagnose", "run", "gate", "context", "trace/anr/signature"},
 	"report":             {}, // each owns its format
 

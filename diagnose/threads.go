@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apkgate/apkgate/run"
 )
@@ -24,7 +25,7 @@ type DrawnFrame struct {
 	Role       Role `json:"role"`
 	Repetition int  `json:"repetition,omitempty"` // the iteration, from 1; 0 where unknown
 	// TookMS is the duration of the frame, DeadlineMS the time allowed; 0 where unknown. Both begin
-	// with the vsync at which it was due to begin.
+	// with the vsync at which it was due to begin; those of a task, when it was due to start.
 	TookMS     float64 `json:"took_ms"`
 	DeadlineMS float64 `json:"deadline_ms,omitempty"`
 	// Steps are the critical path in the order of time.
@@ -39,7 +40,17 @@ const (
 	Late  Role = "late"
 	Usual Role = "usual" // of the same event, shown in time
 	Base  Role = "base"  // the same, of the build or the runs before
+	// A task of a queue in place of a frame: the one that waited longest, and that of the build or
+	// the runs before. Its steps are its wait (Queued) and what ran in its unit meanwhile.
+	Waited       Role = "waited"
+	WaitedBefore Role = "waited-before"
 )
+
+// Queued is the kind of a step in which a task waits in a queue.
+const Queued = "queued"
+
+// roles are all of them.
+var roles = []Role{Late, Usual, Base, Waited, WaitedBefore}
 
 // Step is a step of a critical path: one thread that ran, or waited. Its fields are as in a record;
 // times begin with the frame, and may be before it.
@@ -80,6 +91,11 @@ func PictureOfUsual(title string, usual, base *run.LateFrame) *Picture {
 	return &Picture{Kind: ThreadsPicture, Title: title, Label: title, Threads: &Threads{Frames: []DrawnFrame{drawnFrame(Usual, *usual), drawnFrame(Base, *base)}}}
 }
 
+// PictureOfQueue draws tasks that waited in a queue, each with what ran in its unit meanwhile.
+func PictureOfQueue(title string, waits []DrawnFrame) *Picture {
+	return &Picture{Kind: ThreadsPicture, Title: title, Label: title, Threads: &Threads{Frames: waits}}
+}
+
 func drawnFrame(role Role, f run.LateFrame) DrawnFrame {
 	out := DrawnFrame{Role: role, Repetition: f.Repetition, TookMS: f.DurationMS, DeadlineMS: f.DeadlineMS, Steps: make([]Step, len(f.Path))}
 	for i, s := range f.Path {
@@ -115,8 +131,8 @@ func (t Threads) validate() error {
 
 func (f DrawnFrame) validate() error {
 	switch {
-	case f.Role != Late && f.Role != Usual && f.Role != Base:
-		return fmt.Errorf("role is %.60q, want %q, %q or %q", f.Role, Late, Usual, Base)
+	case !slices.Contains(roles, f.Role):
+		return fmt.Errorf("role is %.60q, want one of %q", f.Role, roles)
 	case f.Repetition < 0:
 		return fmt.Errorf("repetition is %d, want 0 or more", f.Repetition)
 	case !amountOf(f.TookMS) || !amountOf(f.DeadlineMS):

@@ -113,12 +113,14 @@ func callsOf(f diagnose.Flame) []figure.Call {
 // roles are the titles of drawn frames.
 var roles = map[diagnose.Role]string{
 	diagnose.Late: "Late frame", diagnose.Usual: "Usual frame", diagnose.Base: "Usual frame before",
+	diagnose.Waited: "Longest wait", diagnose.WaitedBefore: "Longest wait before",
 }
 
 func framesOf(t diagnose.Threads) []figure.ThreadsFrame {
 	out := make([]figure.ThreadsFrame, len(t.Frames))
 	for i, f := range t.Frames {
-		out[i] = figure.ThreadsFrame{Title: roles[f.Role], TookMS: f.TookMS, DeadlineMS: f.DeadlineMS, Late: f.Role == diagnose.Late}
+		out[i] = figure.ThreadsFrame{Title: roles[f.Role], TookMS: f.TookMS, DeadlineMS: f.DeadlineMS, Late: f.Role == diagnose.Late || f.Role == diagnose.Waited}
+		out[i].Queue = f.Role == diagnose.Waited || f.Role == diagnose.WaitedBefore
 		if f.Repetition > 0 {
 			out[i].Detail = "repetition " + strconv.Itoa(f.Repetition)
 		}

@@ -26,7 +26,10 @@ type ThreadsFrame struct {
 	TookMS     float64
 	DeadlineMS float64 // 0 where unknown
 	Late       bool
-	Steps      []Step
+	// Queue is set for a task in place of a frame: its wait in a queue, and what ran in its unit
+	// meanwhile. Its time begins when it was due to start.
+	Queue bool
+	Steps []Step
 }
 
 // Step is a step of a critical path.
@@ -151,7 +154,9 @@ func (t Threads) drawFrame(c *canvas, x scale, f threadsFrame, top float64) {
 		c.line("grid", x.from, y+laneHead+laneBar/2, x.at(max(f.TookMS, f.DeadlineMS)), y+laneHead+laneBar/2)
 		c.text("small halo", x.from, y+12, startAt, fitText(l.name(), x.to-x.from))
 	}
-	f.drawHandovers(c, x, first)
+	if !f.Queue { // what runs while a task waits is no path
+		f.drawHandovers(c, x, first)
+	}
 	for i, s := range f.Steps {
 		if f.places[i] >= 0 {
 			f.drawStep(c, x, i, s, laneTop(first, f.places[i])+laneHead)
@@ -258,6 +263,9 @@ func (f threadsFrame) describeSteps(c *canvas, x scale, bottom float64) {
 // heading returns the frame in a line.
 func (f threadsFrame) heading() string {
 	text := wording.Name(f.Title) + ": " + milliseconds(f.TookMS)
+	if f.Queue {
+		text = wording.Name(f.Title) + ": " + milliseconds(f.waited()) + ", done after " + milliseconds(f.TookMS)
+	}
 	if f.DeadlineMS > 0 {
 		text += ", due after " + milliseconds(f.DeadlineMS)
 	}
@@ -265,6 +273,16 @@ func (f threadsFrame) heading() string {
 		text += " (" + wording.Name(f.Detail) + ")"
 	}
 	return text
+}
+
+// waited returns how long the task of a frame waited in its queue.
+func (f threadsFrame) waited() (ms float64) {
+	for _, s := range f.Steps {
+		if s.Kind == "queued" {
+			ms += s.lasts()
+		}
+	}
+	return ms
 }
 
 func milliseconds(v float64) string { return wording.Quantity(v, "ms", false) }
@@ -299,6 +317,7 @@ var doing = map[string]struct{ class, text, about, end string }{
 	"buffer":   {"device", "waits for a buffer", ": ", ""},
 	"gpu":      {"device", "waits for the GPU", ": ", ""},
 	"gc":       {"blocked", "waits for the garbage collector", ": ", ""},
+	"queued":   {"runnable", "waits in the queue", ": ", ""},
 	"unknown":  {"sleep", "did what the trace does not tell", ": ", ""},
 }
 
@@ -366,6 +385,9 @@ func (f threadsFrame) who(s Step) string {
 // Note says how to read the figure, and what it leaves out.
 func (t Threads) Note() string {
 	text := "Time runs from the vsync that the frame was due to begin at. Each lane is a thread, and its boxes are the critical path: what decided when the frame was done. The path goes on along the lines; behind the dashed one the frame is late. The longest boxes are numbered and told below."
+	if t.ofQueue() {
+		text = "Time runs from when the task was due to start. The first lane is its wait; each lane below is a thread of its unit, and its boxes are the tasks that ran there until it could start. The longest boxes are numbered and told below."
+	}
 	left := 0
 	for _, f := range t.frames {
 		left += f.left
@@ -375,6 +397,9 @@ func (t Threads) Note() string {
 	}
 	return text
 }
+
+// ofQueue reports whether the figure shows tasks in a queue.
+func (t Threads) ofQueue() bool { return len(t.frames) > 0 && t.frames[0].Queue }
 
 // description describes the frames in words, for those who can't see them.
 func (t Threads) description() string {

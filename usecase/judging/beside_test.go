@@ -159,11 +159,11 @@ func TestWhereItWentUsesTheNearestOfItsSource(t *testing.T) {
 // The most similar runs are returned, up to the limit, and never the run itself.
 func TestNearest(t *testing.T) {
 	refs := []run.Summary{{ID: "now"}}
-	for i := range framesCandidates + 5 {
+	for i := range sectionsCandidates + 5 {
 		refs = append(refs, run.Summary{ID: fmt.Sprint("r", i)})
 	}
 	got := nearest(run.Run{ID: "now"}, refs)
-	if len(got) != framesCandidates || got[0] != "r0" || slices.Contains(got, "now") {
+	if len(got) != sectionsCandidates || got[0] != "r0" || slices.Contains(got, "now") {
 		t.Errorf("%q", got)
 	}
 }

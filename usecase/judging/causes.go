@@ -8,6 +8,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
 	"github.com/apkgate/apkgate/diagnose/jankcause"
+	"github.com/apkgate/apkgate/diagnose/queueing"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/layout"
@@ -16,25 +17,35 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Frames are compared with those of so many runs of the history, which are searched among so many
-// of the most similar ones.
+// Frames and tasks are compared with those of so many runs of the history, which are searched among
+// so many of the most similar ones.
 const (
-	framesBase       = 5
-	framesCandidates = 20
+	sectionsBase       = 5
+	sectionsCandidates = 20
 )
+
+// bySections explains findings on a run by its frames and its tasks.
+func bySections(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.Cause {
+	return append(jankcause.Explain(head, base, found), queueing.Explain(head, base, found)...)
+}
+
+// inBoth reports whether two runs have frames, or tasks, that can be compared.
+func inBoth(a, b run.Run) bool {
+	return a.Frames != nil && b.Frames != nil || a.Tasks != nil && b.Tasks != nil
+}
 
 // nearest returns the ids of the most similar runs, except a run's own.
 func nearest(r run.Run, refs []run.Summary) []string {
 	var out []string
 	for _, ref := range refs {
-		if ref.ID != r.ID && len(out) < framesCandidates {
+		if ref.ID != r.ID && len(out) < sectionsCandidates {
 			out = append(out, ref.ID)
 		}
 	}
 	return out
 }
 
-// why explains a verdict's findings on runs by their frames, and whatever did not respond in them.
+// why explains a verdict's findings on runs by their frames and tasks, and whatever did not respond in them.
 // near are the most similar runs of the history for each.
 func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.Cause, error) {
 	found := map[string][]diagnose.Finding{}
@@ -45,12 +56,12 @@ func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.C
 	whole := map[string]*run.Run{} // of the history, as far as they were read
 	stood := map[string]*anrcause.History{}
 	for i, r := range runs {
-		if r.Frames != nil && len(found[r.ID]) > 0 {
-			base, err := p.withFrames(near[i], whole)
+		if (r.Frames != nil || r.Tasks != nil) && len(found[r.ID]) > 0 {
+			base, err := p.withSections(near[i], whole)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, jankcause.Explain(r, base, found[r.ID])...)
+			out = append(out, bySections(r, base, found[r.ID])...)
 		}
 		if len(r.ANRs) == 0 {
 			continue
@@ -83,17 +94,17 @@ func findingsOf(r gate.RunVerdict) (out []diagnose.Finding) {
 // Rounds are both builds' runs of what was measured in turns for one run of a verdict.
 type Rounds struct{ Base, Head run.Run }
 
-// Settled explains a verdict that rounds have settled, by where both builds' frames spent their
-// time in turns, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
+// Settled explains a verdict that rounds have settled, by where both builds' frames and tasks spent
+// their time in turns, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
 // are no longer flagged are dropped.
 func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
 	var out []diagnose.Cause
 	for i, v := range in.Verdict.Runs {
 		found := findingsOf(v)
 		var anew []diagnose.Cause
-		if r, ok := rounds[i]; ok && r.Base.Frames != nil && r.Head.Frames != nil && len(found) > 0 {
+		if r, ok := rounds[i]; ok && inBoth(r.Base, r.Head) && len(found) > 0 {
 			r.Head.ID = v.ID
-			anew = jankcause.Explain(r.Head, []run.Run{r.Base}, found)
+			anew = bySections(r.Head, []run.Run{r.Base}, found)
 		}
 		for _, c := range in.Causes {
 			family := diagnose.KindOf(c.Kind).Family.Name
@@ -107,9 +118,9 @@ func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
 	return out
 }
 
-// withFrames returns the first of these runs that record where their frames' time went. Runs that
-// the history has lost since are skipped.
-func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Run, err error) {
+// withSections returns the first of these runs that record where the time of frames or tasks went.
+// Runs that the history has lost since are skipped.
+func (p Past) withSections(ids []string, known map[string]*run.Run) (base []run.Run, err error) {
 	for _, id := range ids {
 		if _, asked := known[id]; !asked {
 			one, err := p.whole(id)
@@ -119,11 +130,11 @@ func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Ru
 			case err != nil:
 				return nil, exit.Infrastructure(fmt.Errorf("ask the history for run %s: %w", id, err))
 			default:
-				known[id] = framesOf(one)
+				known[id] = sectionsOf(one)
 			}
 		}
 		if r := known[id]; r != nil {
-			if base = append(base, *r); len(base) == framesBase {
+			if base = append(base, *r); len(base) == sectionsBase {
 				break
 			}
 		}
@@ -131,12 +142,19 @@ func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Ru
 	return base, nil
 }
 
-// framesOf returns a run if frames can be explained by it, nil if it has no such record.
-func framesOf(r run.Run) *run.Run {
-	if r.Frames == nil {
+// sectionsOf returns what of a run frames and tasks can be explained by, nil if it records neither.
+func sectionsOf(r run.Run) *run.Run {
+	if r.Frames == nil && r.Tasks == nil {
 		return nil
 	}
-	return &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames}
+	out := &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames, Tasks: r.Tasks}
+	if r.Tasks != nil { // tasks are compared with the times of events
+		for _, it := range r.Iterations {
+			it.Frames = nil
+			out.Iterations = append(out.Iterations, it)
+		}
+	}
+	return out
 }
 
 // PastOf converts an entry of a history to what ANRs are compared with.
@@ -167,7 +185,7 @@ func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause 
 	var out []diagnose.Cause
 	for _, r := range head {
 		if len(found[r.Scenario]) > 0 {
-			out = append(out, jankcause.Explain(r, base, found[r.Scenario])...)
+			out = append(out, bySections(r, base, found[r.Scenario])...)
 		}
 		if len(r.ANRs) > 0 {
 			out = append(out, stood.Explain(r, found[r.Scenario])...)

@@ -10,21 +10,23 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/diagnose/jankcause"
+	"github.com/apkgate/apkgate/diagnose/queueing"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
-// Regressed is what got worse in one scenario on one device, of frames or energy, as far as a
-// recording can explain it.
+// Regressed is what got worse in one scenario on one device, of frames, tasks or energy, as far as
+// a recording can explain it.
 type Regressed struct {
 	// Run is the run of the verdict, or the head's run of a comparison.
 	Run      string
 	Scenario string
 	Context  map[string]string
 	Found    []diagnose.Finding
-	// Frames and Energy report which of the two is unexplained.
+	// Frames and Energy report which of the two is unexplained; frames include tasks, which the
+	// same recording shows.
 	Frames, Energy bool
 	// worst is the largest change, by which one device of a scenario is chosen.
 	worst float64
@@ -45,7 +47,7 @@ func (r Regressed) Open() bool { return r.Frames || r.Energy }
 // add adds a finding.
 func (r *Regressed) add(event, name string, change float64) {
 	switch {
-	case strings.HasPrefix(name, "frames."):
+	case strings.HasPrefix(name, "frames."), strings.HasPrefix(name, "tasks."):
 		r.Frames = true
 	case strings.HasPrefix(name, "energy."):
 		r.Energy = true
@@ -144,7 +146,8 @@ func foremost(all []Regressed, causes []diagnose.Cause, energy []hotspots.Change
 			return slices.ContainsFunc(all, func(o Regressed) bool { return o.Run == id && o.Scenario == r.Scenario })
 		}
 		out[i].Frames = r.Frames && !slices.ContainsFunc(causes, func(c diagnose.Cause) bool {
-			return its(c.Run) && diagnose.KindOf(c.Kind).Family.Name == jankcause.Family.Name
+			family := diagnose.KindOf(c.Kind).Family.Name
+			return its(c.Run) && (family == jankcause.Family.Name || family == queueing.Family.Name)
 		})
 		out[i].Energy = r.Energy && !slices.ContainsFunc(energy, func(c hotspots.Change) bool {
 			_, encloses := c.Enclosing()
@@ -158,8 +161,8 @@ func foremost(all []Regressed, causes []diagnose.Cause, energy []hotspots.Change
 // causes, and where the energy went.
 func Recorded(r Regressed, rounds Rounds) (causes []diagnose.Cause, energy []hotspots.Change) {
 	rounds.Head.ID, rounds.Head.Explains, rounds.Base.Explains = r.Run, true, true
-	if rounds.Head.Frames != nil && rounds.Base.Frames != nil {
-		causes = jankcause.Explain(rounds.Head, []run.Run{rounds.Base}, r.Found)
+	if inBoth(rounds.Head, rounds.Base) {
+		causes = bySections(rounds.Head, []run.Run{rounds.Base}, r.Found)
 	}
 	if change, ok := hotspots.Explain(rounds.Head, []run.Run{rounds.Base}); ok && change.HasBase() && change.Methods != nil {
 		energy = append(energy, change)

@@ -1,0 +1,178 @@
+package queueing
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The kinds of causes that this package makes: the five defects of the paper (Table 2), and what is
+// reported where none of them is recognized.
+const (
+	LibraryKind    = "tasks.library"    // a library's blocking call is in the queue
+	ObsoleteKind   = "tasks.obsolete"   // tasks that nobody needs any more are not cancelled
+	HandlerKind    = "tasks.handler"    // too much is posted to one looper
+	PoolKind       = "tasks.pool"       // a pool has too few workers
+	SequentialKind = "tasks.sequential" // independent tasks run one after the other
+	LongKind       = "tasks.long"       // one task takes longer than before
+	QueueKind      = "tasks.queue"      // a queue is longer than before, and its capacity unknown
+)
+
+// firstRank is the rank of the first kind, behind those of frames.
+const firstRank = 45
+
+// kinds are all kinds, in the order that applies where it is unknown which explains more.
+var kinds = diagnose.Register(ranked(
+	diagnose.Kind{Name: LibraryKind, Alert: true},
+	diagnose.Kind{Name: ObsoleteKind, Alert: true},
+	diagnose.Kind{Name: HandlerKind, Alert: true},
+	diagnose.Kind{Name: PoolKind, Alert: true},
+	diagnose.Kind{Name: SequentialKind, Alert: true},
+	diagnose.Kind{Name: LongKind, Alert: true},
+	diagnose.Kind{Name: QueueKind},
+)...)
+
+func ranked(all ...diagnose.Kind) []diagnose.Kind {
+	for i := range all {
+		all[i].Family, all[i].Rank = Family, firstRank+i
+	}
+	return all
+}
+
+// Parts of a queue from which on a rule applies.
+const (
+	mostOf     = 0.5  // of the time that is waited for, which a library's tasks take
+	gonePart   = 0.25 // of the tasks ahead, which are obsolete
+	againPart  = 0.3  // of a group's tasks, which are scheduled again before they start
+	burstGapMS = 100  // between tasks that are scheduled for one purpose
+)
+
+// kindOf returns the defect that makes a queue long, and the method of the library for a library's.
+// What a source does not tell decides nothing: without capacities a pool's defect is not named.
+func (c comparison) kindOf(s suspect) (kind, called string) {
+	if called := c.libraryOf(s); called != "" {
+		return LibraryKind, called
+	}
+	switch {
+	case c.obsolete(s):
+		return ObsoleteKind, ""
+	case !c.alone() && !s.structural():
+		return LongKind, ""
+	case c.looper(s):
+		return HandlerKind, ""
+	case s.capacity > 1:
+		return PoolKind, ""
+	case s.capacity == 1:
+		return SequentialKind, ""
+	}
+	return QueueKind, ""
+}
+
+// libraryOf returns the method of a library by which most of what is waited for was scheduled, as
+// called by the app; "" for none. Where there are runs before, these tasks have to be what changed.
+func (c comparison) libraryOf(s suspect) string {
+	share := map[string]float64{}
+	for _, b := range s.blockers {
+		if c.alone() || slices.Contains(s.newcomers, b.group) || slices.Contains(s.added, b.group) || slices.Contains(s.longer, b.group) {
+			share[library(c.head.context(c.head.Groups[b.group]), c.run.App.Package)] += b.share
+		}
+	}
+	for called, part := range share {
+		if called != "" && part >= mostOf {
+			return called
+		}
+	}
+	return ""
+}
+
+// obsolete reports whether a group waits for tasks that nobody needs any more: that ran on after
+// their screen had gone, or that were scheduled again before they had started. Where a unit runs
+// fewer tasks at the same time than before, that is the change.
+func (c comparison) obsolete(s suspect) bool {
+	if !c.alone() && !s.uncancelled && (s.fewer || s.moved || !s.gone) {
+		return false
+	}
+	ahead, left, again := 0.0, 0.0, false
+	for _, b := range s.blockers {
+		g := c.head.Groups[b.group]
+		ahead += b.share
+		left += b.share * float64(g.Obsolete) / float64(max(g.Done, g.Obsolete, 1))
+		again = again || b.group == s.group && c.again(g)
+	}
+	return left >= gonePart*ahead && left > 0 || again && !c.looper(s)
+}
+
+// again reports whether tasks of a group are scheduled again before they start, each for a purpose
+// of its own: tasks that are scheduled at once, such as one for each picture of a list, replace
+// none of each other.
+func (c comparison) again(g run.TaskGroup) bool {
+	return float64(g.Superseded) >= againPart*float64(g.Scheduled) && g.Superseded > 0 && medianGap(g.Longest) >= burstGapMS
+}
+
+// medianGap returns the median time between the scheduling of tasks of one repetition, 0 where
+// there are no two.
+func medianGap(all []run.SlowTask) float64 {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b run.SlowTask) int {
+		if a.Repetition != b.Repetition {
+			return a.Repetition - b.Repetition
+		}
+		return compare(a.AtMS, b.AtMS)
+	})
+	var gaps []float64
+	for i := 1; i < len(all); i++ {
+		if all[i].Repetition == all[i-1].Repetition && all[i-1].AtMS > 0 {
+			gaps = append(gaps, all[i].AtMS-all[i-1].AtMS)
+		}
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// loopers are the kinds of units that take messages from a looper's queue.
+var loopers = []string{run.HandlerThread, run.IntentService, run.MainThread}
+
+func (c comparison) looper(s suspect) bool {
+	return slices.Contains(loopers, c.head.unit(c.head.Groups[s.group]).Kind)
+}
+
+// subject returns what is to blame, the same from run to run: the unit that has too few workers or
+// too much to do, the library, or the tasks that should not wait, not run, or not take so long.
+func (c comparison) subject(s suspect) string {
+	g := c.head.Groups[s.group]
+	switch s.kind {
+	case LibraryKind:
+		return packageOf(s.called)
+	case HandlerKind, PoolKind, QueueKind:
+		return named(c.head.unit(g).Name)
+	case ObsoleteKind, LongKind:
+		if at := s.slowed(); at >= 0 {
+			return named(c.head.Groups[at].Name)
+		}
+	}
+	return named(g.Name)
+}
+
+// slowed returns the group ahead that matters most: one that takes longer than before, or else the
+// one that most is waited for; -1 for none.
+func (s suspect) slowed() int {
+	if s.kind == LongKind && len(s.longer) > 0 {
+		return s.longer[0]
+	}
+	if len(s.blockers) > 0 {
+		return s.blockers[0].group
+	}
+	return -1
+}
+
+// named returns a name, or words where there is none.
+func named(name string) string {
+	if name == "" {
+		return "a task without a name"
+	}
+	return name
+}

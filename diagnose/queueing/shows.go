@@ -1,0 +1,167 @@
+package queueing
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Limits on the evidence of a cause.
+const (
+	maxContexts = 4  // groups whose stacks are listed
+	maxLines    = 10 // of one stack
+)
+
+// groups are those that a table lists: the one that waits, then those ahead of it.
+func (t teller) groups() []int {
+	out := []int{t.group}
+	for _, b := range t.blockers {
+		if b.group != t.group {
+			out = append(out, b.group)
+		}
+	}
+	return out
+}
+
+// tables returns the queue by groups of similar tasks, and where each is scheduled.
+func (t teller) tables() []diagnose.Table {
+	queue := diagnose.Table{Title: "Tasks in the queue of " + named(t.head.unit(t.own()).Name), Columns: []diagnose.Column{
+		{Title: "Similar tasks"}, {Title: "Scheduled", Spare: 2}, {Title: "Longest wait"}, {Title: "Before", Spare: 1}, {Title: "Runs on average"}, {Title: "Before", Spare: 1}, {Title: "Longest run", Spare: 3}, {},
+	}, Note: say("Waits are from when a task is due to its start. c1, c2 and so on number the groups of similar tasks.")}
+	if t.alone() {
+		queue.Columns = slices.Concat(queue.Columns[:3], queue.Columns[4:5], queue.Columns[6:])
+	}
+	for n, at := range t.groups() {
+		queue.Rows = append(queue.Rows, diagnose.Row{Cells: t.row(n, at), Direction: gate.None})
+	}
+	out := []diagnose.Table{queue}
+	if stacks := t.stacks(); len(stacks.Rows) > 0 {
+		out = append(out, stacks)
+	}
+	return out
+}
+
+// row returns a group's cells.
+func (t teller) row(n, at int) []diagnose.Phrase {
+	g := t.head.Groups[at]
+	cells := []diagnose.Phrase{
+		say(label(n), " ", diagnose.Coded(named(g.Name))), say(diagnose.Amount{Value: float64(g.Scheduled)}),
+		amountOf(g.Queued.Count, longest(g.Queued)), nil, amountOf(g.Ran.Count, g.Ran.MeanMS), nil, amountOf(g.Ran.Count, longest(g.Ran)), t.status(at),
+	}
+	if t.alone() {
+		return slices.Concat(cells[:3], cells[4:5], cells[6:])
+	}
+	waits, ran, n, m := 0.0, 0.0, 0, 0
+	for i, groups := range t.same(g, false) {
+		for _, k := range groups {
+			o := t.base[i].Groups[k]
+			waits, n = max(waits, longest(o.Queued)), n+o.Queued.Count
+		}
+		mean, count := t.base[i].meanRan(groups)
+		ran, m = ran+mean*float64(count), m+count
+	}
+	cells[3], cells[5] = amountOf(n, waits), amountOf(m, ran/float64(max(m, 1)))
+	return cells
+}
+
+// label names the n-th group as the paper does: c1 is the one that waits.
+func label(n int) string { return fmt.Sprintf("c%d", n+1) }
+
+// amountOf returns a time, nothing where nothing was measured.
+func amountOf(count int, v float64) diagnose.Phrase {
+	if count == 0 {
+		return nil
+	}
+	return say(ms(v))
+}
+
+// status says what a group does in the queue.
+func (t teller) status(at int) diagnose.Phrase {
+	i := slices.IndexFunc(t.blockers, func(b blocker) bool { return b.group == at })
+	switch {
+	case i < 0:
+		return say("waits")
+	case at == t.group:
+		return say("waits for its own kind")
+	}
+	out := say("ahead")
+	switch {
+	case slices.Contains(t.newcomers, at):
+		return say(out, ", was not in this unit before")
+	case slices.Contains(t.added, at):
+		return say(out, ", more of them than before")
+	case slices.Contains(t.longer, at):
+		return say(out, ", longer than before")
+	}
+	return out
+}
+
+// stacks lists where groups are scheduled, by the lines of their stacks.
+func (t teller) stacks() diagnose.Table {
+	out := diagnose.Table{Title: "Where they are scheduled", Columns: []diagnose.Column{{Title: "Line, the innermost first"}, {}}}
+	for n, at := range t.groups()[:min(len(t.groups()), maxContexts)] {
+		context := t.head.context(t.head.Groups[at])
+		if len(context) == 0 {
+			continue
+		}
+		for i, line := range context[:min(len(context), maxLines)] {
+			of := label(n)
+			if line == ownLine(context, t.run.App.Package) && i == slices.Index(context, line) {
+				of += ", the app's line"
+			}
+			out.Add(gate.None, say(diagnose.Coded(line)), say(of))
+		}
+	}
+	return out
+}
+
+// picture draws the longest wait of the group above that of the runs before: the task, and what ran
+// in its unit meanwhile. Without such a task it is nil.
+func (t teller) picture() *diagnose.Picture {
+	if len(t.own().Longest) == 0 {
+		return nil
+	}
+	waits := []diagnose.DrawnFrame{t.head.drawn(diagnose.Waited, t.own(), t.own().Longest[0])}
+	var before run.SlowTask
+	var of run.TaskGroup
+	var in side
+	for i, groups := range t.same(t.own(), false) {
+		for _, k := range groups {
+			if g := t.base[i].Groups[k]; len(g.Longest) > 0 && g.Longest[0].QueuedMS >= before.QueuedMS {
+				before, of, in = g.Longest[0], g, t.base[i]
+			}
+		}
+	}
+	if in.Tasks != nil {
+		waits = append(waits, in.drawn(diagnose.WaitedBefore, of, before))
+	}
+	return diagnose.PictureOfQueue("What "+named(t.own().Name)+" waited for", waits)
+}
+
+// drawn returns a task as a picture draws it: its wait, what ran in its unit meanwhile, and its own
+// run. Times begin when it was due.
+func (s side) drawn(role diagnose.Role, g run.TaskGroup, one run.SlowTask) diagnose.DrawnFrame {
+	out := diagnose.DrawnFrame{Role: role, Repetition: one.Repetition, TookMS: one.QueuedMS + one.RanMS}
+	due := one.AtMS + one.DelayMS
+	thread := named(s.unit(g).Name)
+	out.Steps = append(out.Steps, diagnose.Step{Thread: named(g.Name), Kind: diagnose.Queued, ToMS: one.QueuedMS})
+	for _, a := range one.Ahead {
+		name := "a task of a group that is left out"
+		if a.Group >= 0 {
+			name = named(s.Groups[a.Group].Name)
+		}
+		out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(a.Thread, thread), Kind: run.WaitRunning, What: name, FromMS: a.FromMS - due, ToMS: a.ToMS - due})
+	}
+	out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(one.Thread, thread), Kind: run.WaitRunning, What: named(g.Name), FromMS: one.QueuedMS, ToMS: one.QueuedMS + one.RanMS})
+	return out
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
