@@ -152,7 +152,6 @@ func scheduled(g run.TaskGroup) int  { return g.Scheduled }
 func started(g run.TaskGroup) int    { return g.Started }
 func cancelled(g run.TaskGroup) int  { return g.Cancelled }
 func obsolete(g run.TaskGroup) int   { return g.Obsolete }
-func superseded(g run.TaskGroup) int { return g.Superseded }
 
 // meanRan returns how long a task of groups runs on average, and how many are known.
 func (s side) meanRan(groups []int) (ms float64, n int) {

@@ -23,7 +23,7 @@ const (
 const firstRank = 45
 
 // kinds are all kinds, in the order that applies where it is unknown which explains more.
-var kinds = diagnose.Register(ranked(
+var _ = diagnose.Register(ranked(
 	diagnose.Kind{Name: LibraryKind, Alert: true},
 	diagnose.Kind{Name: ObsoleteKind, Alert: true},
 	diagnose.Kind{Name: HandlerKind, Alert: true},
