@@ -163,25 +163,26 @@ type evidence struct {
 	newcomers                []int // groups ahead that were not in the unit before
 	added                    []int // groups ahead with more tasks than before
 	longer                   []int // groups ahead that take longer than before
-	uncancelled              bool  // fewer tasks are cancelled, or more are started, than before
+	uncancelled              bool  // fewer tasks are cancelled, more are started, or fewer are cut short than before
+	rearranged               bool  // the wait is longer, and the tasks are as many and take as long as before
 	gone                     bool  // more tasks run on after their screen had gone
 	paced                    float64
 }
 
 // any reports whether the queue itself changed, and not only how long everything takes.
 func (e evidence) any() bool {
-	return e.moved || e.fewer || len(e.newcomers)+len(e.added)+len(e.longer) > 0 || e.uncancelled
+	return e.structural() || len(e.longer) > 0
 }
 
 // structural reports whether more changed than how long a task takes.
 func (e evidence) structural() bool {
-	return e.moved || e.fewer || len(e.newcomers)+len(e.added) > 0 || e.uncancelled
+	return e.moved || e.fewer || len(e.newcomers)+len(e.added) > 0 || e.uncancelled || e.rearranged
 }
 
 // evidenceOf returns what changed in the queue in which a group of the head waits.
 func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	g := c.head.Groups[at]
-	out := evidence{capacity: c.head.capacity(c.head.unit(g)), paced: 1}
+	out := evidence{capacity: capacity(c.head.unit(g)), paced: 1}
 	if c.alone() {
 		return out
 	}
@@ -203,9 +204,46 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 		groups = append(groups, b.group)
 	}
 	now, before := c.part(groups, started)
-	out.uncancelled = c.head.tells(run.TellsCancellation) && c.fell(groups, cancelled) || now-before >= tenth
+	out.uncancelled = c.head.tells(run.TellsCancellation) && c.fell(groups, cancelled) || now-before >= tenth || slices.ContainsFunc(groups, c.wasCut)
 	out.gone = c.rose(groups, obsolete)
+	out.rearranged = !out.any() && len(ahead) > 0 && !slices.ContainsFunc(ahead, func(b blocker) bool { return c.slower(b.group) >= asLong })
 	return out
+}
+
+// asLong is the factor up to which tasks take as long as before, and cut the one from which on the
+// mean of tasks shows that they did not run to their end before, where the longest did.
+const (
+	asLong = 1.1
+	cut    = 1.25
+)
+
+// slower returns by which factor the tasks of a group take longer than before on average.
+func (c comparison) slower(group int) float64 {
+	g := c.head.Groups[group]
+	now, _ := c.head.meanRan([]int{group})
+	before, n := 0.0, 0
+	for i, groups := range c.same(g, false) {
+		ms, k := c.base[i].meanRan(groups)
+		before, n = before+ms*float64(k), n+k
+	}
+	if n == 0 || before == 0 {
+		return math.Inf(1)
+	}
+	return now / (before / float64(n))
+}
+
+// wasCut reports whether tasks of a group were cut short before: they take longer on average, and
+// the longest of them does not.
+func (c comparison) wasCut(group int) bool {
+	g := c.head.Groups[group]
+	most := 0.0
+	for i, groups := range c.same(g, false) {
+		for _, k := range groups {
+			most = max(most, longest(c.base[i].Groups[k].Ran))
+		}
+	}
+	factor, _ := c.pace(g.Name)
+	return most > 0 && c.slower(group) >= cut*factor && longest(g.Ran) < (1+leastGrowth)*factor*most
 }
 
 // move sets whether the tasks of a group ran in another unit before, or in one that ran more of
@@ -223,8 +261,8 @@ func (e *evidence) move(c comparison, g run.TaskGroup) {
 		if unitName(there) != here {
 			elsewhere++
 		}
-		if capacity := b.capacity(there); capacity > 0 && (e.capacityBefore == 0 || capacity < e.capacityBefore) {
-			e.capacityBefore = capacity
+		if n := capacity(there); n > 0 && (e.capacityBefore == 0 || n < e.capacityBefore) {
+			e.capacityBefore = n
 		}
 	}
 	e.moved = runs > 0 && elsewhere == runs
@@ -355,7 +393,7 @@ func (c comparison) queued(at int) (suspect, bool) {
 		}
 	} else {
 		s.more = change(now, c.values(c.same(g, false), func(s side, at []int) []float64 { return s.each(at, queuedMax) }), s.paced)
-		if !s.more.stands() || s.more.mean < leastGrowth*s.more.base || !s.any() {
+		if !s.more.stands() || s.more.mean < leastGrowth*s.more.base || !s.any() || s.rearranged && s.more.mean < s.more.base {
 			return s, false
 		}
 	}

@@ -36,15 +36,13 @@ func (s side) unit(g run.TaskGroup) run.TaskUnit {
 // oneByOne are the kinds of units that run one task at a time by their nature (definition 4).
 var oneByOne = []string{run.MainThread, run.PlainThread, run.HandlerThread, run.IntentService}
 
-// capacity returns how many tasks a unit runs at the same time, 0 where that is unknown.
-func (s side) capacity(u run.TaskUnit) int {
-	switch {
-	case slices.Contains(oneByOne, u.Kind):
+// capacity returns how many tasks a unit runs at the same time, 0 where that is unknown. Even a
+// source that can't tell it of pools may know it of a unit, such as AsyncTask's serial executor.
+func capacity(u run.TaskUnit) int {
+	if slices.Contains(oneByOne, u.Kind) {
 		return 1
-	case s.tells(run.TellsCapacity):
-		return u.Capacity
 	}
-	return 0
+	return u.Capacity
 }
 
 // context returns the stack that scheduled a group's tasks, nil where the source tells none.
@@ -148,10 +146,10 @@ func (s side) sum(groups []int, of func(run.TaskGroup) int) (n float64) {
 	return n
 }
 
-func scheduled(g run.TaskGroup) int  { return g.Scheduled }
-func started(g run.TaskGroup) int    { return g.Started }
-func cancelled(g run.TaskGroup) int  { return g.Cancelled }
-func obsolete(g run.TaskGroup) int   { return g.Obsolete }
+func scheduled(g run.TaskGroup) int { return g.Scheduled }
+func started(g run.TaskGroup) int   { return g.Started }
+func cancelled(g run.TaskGroup) int { return g.Cancelled }
+func obsolete(g run.TaskGroup) int  { return g.Obsolete }
 
 // meanRan returns how long a task of groups runs on average, and how many are known.
 func (s side) meanRan(groups []int) (ms float64, n int) {

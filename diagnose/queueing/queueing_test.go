@@ -222,6 +222,9 @@ func again(g run.TaskGroup, superseded int, gapMS float64) run.TaskGroup {
 // untold removes from a record what a source without stacks, capacities and cancellation can't
 // tell.
 func untold(r run.Run) run.Run {
-	r.Tasks.Tells = nil
+	r.Tasks.Tells, r.Tasks.Units = nil, slices.Clone(r.Tasks.Units)
+	for i := range r.Tasks.Units {
+		r.Tasks.Units[i].Capacity = 0
+	}
 	return r
 }
