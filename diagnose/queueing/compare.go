@@ -75,15 +75,17 @@ func (c comparison) pacesOf() []pace {
 		if slices.ContainsFunc(out, func(p pace) bool { return p.name == g.Name }) {
 			continue
 		}
-		now, n := c.head.meanRan(c.head.findAny(c.head, g))
-		before, m := 0.0, 0
+		own := c.head.findAny(c.head, g)
+		now, n := c.head.meanRan(own)
+		before, m, most := 0.0, 0, 0.0
 		for i, groups := range c.same(g, true) {
 			ms, k := c.base[i].meanRan(groups)
-			before, m = before+ms*float64(k), m+k
+			before, m, most = before+ms*float64(k), m+k, max(most, c.base[i].longestRun(groups))
 		}
 		before /= float64(max(m, 1))
 		if n >= pacedTasks && m >= pacedTasks && before >= pacedMS {
-			out = append(out, pace{g.Name, now / before})
+			// The lesser of both: tasks that were cut short before take longer in the mean alone.
+			out = append(out, pace{g.Name, min(now/before, c.head.longestRun(own)/most)})
 		}
 	}
 	if now, before := medianFrame(c.run), medianFrame(c.earlier...); now > 0 && before > 0 {
@@ -157,8 +159,9 @@ type suspect struct {
 
 // evidence is what changed in a queue.
 type evidence struct {
-	capacity, capacityBefore int   // of the unit, and of the one before; 0 where unknown
-	moved                    bool  // into a unit of another name
+	capacity, capacityBefore int  // of the unit, and of the one before; 0 where unknown
+	moved                    bool // into a unit of another name than from
+	from                     string
 	fewer                    bool  // tasks run at the same time than before
 	newcomers                []int // groups ahead that were not in the unit before
 	added                    []int // groups ahead with more tasks than before
@@ -238,9 +241,7 @@ func (c comparison) wasCut(group int) bool {
 	g := c.head.Groups[group]
 	most := 0.0
 	for i, groups := range c.same(g, false) {
-		for _, k := range groups {
-			most = max(most, longest(c.base[i].Groups[k].Ran))
-		}
+		most = max(most, c.base[i].longestRun(groups))
 	}
 	factor, _ := c.pace(g.Name)
 	return most > 0 && c.slower(group) >= cut*factor && longest(g.Ran) < (1+leastGrowth)*factor*most
@@ -260,6 +261,7 @@ func (e *evidence) move(c comparison, g run.TaskGroup) {
 		there := b.unit(b.Groups[groups[0]])
 		if unitName(there) != here {
 			elsewhere++
+			e.from = there.Name
 		}
 		if n := capacity(there); n > 0 && (e.capacityBefore == 0 || n < e.capacityBefore) {
 			e.capacityBefore = n

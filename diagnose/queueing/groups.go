@@ -160,6 +160,14 @@ func (s side) meanRan(groups []int) (ms float64, n int) {
 	return ms / float64(max(n, 1)), n
 }
 
+// longestRun returns the longest run of a task of groups.
+func (s side) longestRun(groups []int) (ms float64) {
+	for _, i := range groups {
+		ms = max(ms, longest(s.Groups[i].Ran))
+	}
+	return ms
+}
+
 // longest returns the longest time of a distribution.
 func longest(s run.Spread) float64 {
 	out := s.MeanMS

@@ -114,14 +114,14 @@ func TestExplainNamesEachDefect(t *testing.T) {
 			head: recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(picture, 1, 1_650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_650}), sync, background()),
 			base: before([]run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 1_650), background()),
 			kind: SequentialKind, subject: "Picture",
-			sentence: "Picture waits up to 1664ms (before: 2.04ms) in AsyncTask, which runs one task at a time; of 500ms or more, on average 1 task ends before it starts, each after 1650ms: Sync; seen in 5 of 5 repetitions",
+			sentence: "Picture waits up to 1664ms (before: 2.04ms) in AsyncTask, which runs one task at a time; waits of 500ms or more are behind 1 task of 1650ms each, on average: Sync; seen in 5 of 5 repetitions",
 			doubt:    "whether these tasks need their order",
 		},
 		"pool": {
 			head: recordedRun("head", 1_810, []run.TaskUnit{three, wide}, late(of("Image", 0, 1_600, 660), 1.5, 660, run.TasksAhead{Group: 0, Tasks: 20, RanMS: 660}), background()),
 			base: before([]run.TaskUnit{{Name: "images", Kind: run.ThreadPool, Capacity: 6}, wide}, of("Image", 0, 10, 660), background()),
 			kind: PoolKind, subject: "images",
-			sentence: "in images, whose 3 workers are all busy (before: 6); of 500ms or more, on average 1.5 tasks end before it starts, each after 660ms: its own kind",
+			sentence: "in images, whose 3 workers are all busy (before: 6); waits of 500ms or more are behind 1.5 tasks of 660ms each, on average: its own kind",
 			doubt:    "More workers help",
 		},
 		"pool for more tasks": {
@@ -133,14 +133,14 @@ func TestExplainNamesEachDefect(t *testing.T) {
 			head: recordedRun("head", 1_810, []run.TaskUnit{handler, wide}, late(of("Progress", 0, 1_600, 30), 2, 800, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_200}, run.TasksAhead{Group: 2, Tasks: 5, RanMS: 400}), of("Store", 0, 10, 1_200), of("Pages", 0, 1_210, 400), background()),
 			base: before([]run.TaskUnit{handler, wide}, of("Progress", 0, 5, 30), background()),
 			kind: HandlerKind, subject: "worker",
-			sentence: "in worker, which handles one message at a time; of 500ms or more, on average 2 tasks end before it starts, each after 800ms: Store and Pages",
+			sentence: "in worker, which handles one message at a time; waits of 500ms or more are behind 2 tasks of 800ms each, on average: Store and Pages",
 			doubt:    "may rely on their order",
 		},
 		"obsolete": {
 			head: recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(picture, 3, 600, run.TasksAhead{Group: 1, Tasks: 15, RanMS: 600}), gone(of("Fare", 0, 400, 600), 4, 0), background()),
 			base: before([]run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), gone(of("Fare", 0, 400, 300), 0, 4), background()),
 			kind: ObsoleteKind, subject: "Fare",
-			sentence: "in AsyncTask, which runs one task at a time: 4 of 5 runs of Fare end after their screen has gone; of 500ms",
+			sentence: "in AsyncTask, which runs one task at a time: 4 of 5 runs of Fare end after their screen has gone; waits of 500ms",
 			doubt:    "may still be wanted",
 		},
 		"obsolete queries": {
@@ -168,7 +168,7 @@ func TestExplainNamesEachDefect(t *testing.T) {
 		"an unknown capacity": {
 			head: untold(recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(picture, 1, 1_650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_650}), sync, background())),
 			base: untold(before([]run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 1_650), background())),
-			kind: QueueKind, subject: "AsyncTask", sentence: "in AsyncTask; of 500ms or more, on average 1 task ends before it starts, each after 1650ms: Sync", doubt: "does not tell how many tasks AsyncTask runs",
+			kind: QueueKind, subject: "AsyncTask", sentence: "in AsyncTask; waits of 500ms or more are behind 1 task of 1650ms each, on average: Sync", doubt: "does not tell how many tasks AsyncTask runs",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

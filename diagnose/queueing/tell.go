@@ -121,21 +121,27 @@ func (t teller) inUnit() diagnose.Phrase {
 	in := say("in ", t.unitName())
 	switch {
 	case t.looper(t.suspect):
-		return say(in, ", which handles one message at a time")
+		return say(in, ", which handles one message at a time", t.insteadOf())
 	case t.capacity == 1:
 		return say(in, ", which runs one task at a time", t.insteadOf())
 	case t.capacity > 1:
 		return say(in, ", whose ", diagnose.Amount{Value: float64(t.capacity)}, " workers are all busy", t.insteadOf())
 	}
-	return in
+	return say(in, t.insteadOf())
 }
 
-// insteadOf says how many ran at the same time before, where that has changed.
+// insteadOf says where such a task ran before, and how many at the same time, where that has
+// changed.
 func (t teller) insteadOf() diagnose.Phrase {
-	if !t.fewer {
-		return nil
+	switch {
+	case t.moved && t.capacityBefore > 0:
+		return say(" (before: in ", diagnose.Part{Name: named(t.from), Most: 60}, ", ", diagnose.Amount{Value: float64(t.capacityBefore)}, " at a time)")
+	case t.moved:
+		return say(" (before: in ", diagnose.Part{Name: named(t.from), Most: 60}, ")")
+	case t.fewer:
+		return say(" (before: ", diagnose.Amount{Value: float64(t.capacityBefore)}, ")")
 	}
-	return say(" (before: ", diagnose.Amount{Value: float64(t.capacityBefore)}, ")")
+	return nil
 }
 
 // unneeded says which tasks ahead nobody needs any more.
@@ -151,7 +157,7 @@ func (t teller) unneeded() diagnose.Phrase {
 // queue says what stands in the queue when late tasks are scheduled.
 func (t teller) queue() diagnose.Phrase {
 	late := t.own().Late
-	out := say("of ", ms(late.OverMS), " or more, on average ", diagnose.Amount{Value: late.QueueMean}, " ", is(late.QueueMean, "task ends", "tasks end"), " before it starts, each after ", ms(late.AheadRanMS))
+	out := say("waits of ", ms(late.OverMS), " or more are behind ", diagnose.Amount{Value: late.QueueMean}, is(late.QueueMean, " task of ", " tasks of "), ms(late.AheadRanMS), " each, on average")
 	var names []diagnose.Phrase
 	for _, b := range t.blockers[:min(len(t.blockers), 3)] {
 		if b.group == t.group {

@@ -126,11 +126,15 @@ func (t queueTask) options(a *queueApp, w []string) (err error) {
 	return err
 }
 
+// allScreens is any event with which a screen goes.
+const allScreens = "all"
+
 // queuePhone is a phone on which the apps run.
 type queuePhone struct {
 	name  string
 	slow  float64 // by which tasks take longer
 	noise float64 // standard deviation of a task's time, on the log scale
+	drift float64 // the same of a session's, and of a repetition's
 	tells tasks.Tells
 }
 
@@ -220,7 +224,7 @@ func (a queueApp) eventOf(at time.Duration) int {
 
 // instances returns the tasks of a repetition in the order in which they are scheduled.
 func (a queueApp) instances(p queuePhone, rng *rand.Rand, session float64) (out []instance) {
-	slow := p.slow * session * math.Exp(0.03*rng.NormFloat64())
+	slow := p.slow * session * math.Exp(p.drift*rng.NormFloat64())
 	for _, t := range a.tasks {
 		unit := slices.IndexFunc(a.units, func(u tasks.Unit) bool { return u.Name == t.unit })
 		factor := slow * cmp.Or(a.load["cpu"], 1)
@@ -235,7 +239,7 @@ func (a queueApp) instances(p queuePhone, rng *rand.Rand, session float64) (out 
 				one := instance{of: t, unit: unit, takes: time.Duration(float64(t.takes) * factor * math.Exp(p.noise*rng.NormFloat64()))}
 				one.scheduled = e.at + t.at + time.Duration(n)*t.every + time.Duration(rng.IntN(2_000))*time.Microsecond
 				for _, later := range a.events[i+1:] {
-					if later.name == t.until && one.stops == 0 {
+					if one.stops == 0 && (later.name == t.until || later.closes && t.until == allScreens) {
 						one.stops = later.at
 					}
 				}
@@ -255,7 +259,7 @@ func (a queueApp) measured(id string, p queuePhone, repetitions int, seed uint64
 		ID: id, App: run.App{Package: a.pkg}, Scenario: "queues", Status: run.Complete, Context: map[string]string{"model": p.name},
 		Declared: []run.Declared{{Name: shownMS, Unit: "ms", Better: "lower"}},
 	}
-	session := math.Exp(0.03 * rng.NormFloat64())
+	session := math.Exp(p.drift * rng.NormFloat64())
 	for i := range repetitions {
 		one, buckets := a.repeat(p, rng, session)
 		one.Number = i + 1

@@ -18,9 +18,9 @@ import (
 // queuePhones are of three speeds. The source of the slowest tells stacks, as a trace of methods
 // does, and neither how large pools are nor what was cancelled.
 var queuePhones = []queuePhone{
-	{"Pixel 7", 1, 0.05, tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}},
-	{"Galaxy A14", 1.6, 0.09, tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}},
-	{"C1 Go", 2.3, 0.12, tasks.Tells{Contexts: true}},
+	{"Pixel 7", 1, 0.05, 0.03, tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}},
+	{"Galaxy A14", 1.6, 0.09, 0.03, tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}},
+	{"C1 Go", 2.3, 0.12, 0.03, tasks.Tells{Contexts: true}},
 }
 
 // queueCase is a file of testdata/unseen-tasks.
