@@ -1,0 +1,187 @@
+// Package tracedtasks reads asynchronous tasks from Perfetto traces and from traces in text: from
+// sections that an app names by a convention (sections.go), from the coroutines of
+// androidx.tracing's own file (coroutines.go), and from the scheduling of pools (pools.go).
+//
+// It owns what these three record of a task. None of them records a stack of several frames, and
+// each says in its warnings what it can't tell. Messages of Android 16's queue are read by a
+// package of their own.
+package tracedtasks
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+	"github.com/apkgate/apkgate/trace/tasks"
+)
+
+// reader is one of the sources, together with others of a pass.
+type reader interface {
+	packets.Reader
+	// list is the tasks of a trace that was read; it has none where there are none.
+	list(t *trace) tasks.List
+}
+
+// sources are the sources by the time that they tell tasks from the surest to the least.
+var sources = []func(*packets.File, *threads.Tracker) reader{newSections, newCoroutines, newPools}
+
+// trace is a trace that was read.
+type trace struct {
+	file     *packets.File
+	tracker  *threads.Tracker
+	app      string
+	convert  func(time.Duration) (time.Duration, bool) // to CLOCK_MONOTONIC; nil where there is none
+	unplaced int                                       // times that can't be converted
+	named    map[int32]bool                            // threads with the app's name
+}
+
+// Read reads the lists of all sources that have tasks of an app, given by its package; "" stands
+// for every app. Pools are read of a given app alone. An error is one of reading.
+func Read(in packets.Source, app string) ([]tasks.List, error) {
+	f := packets.New()
+	tracker := threads.New(f)
+	all := []packets.Reader{tracker}
+	var readers []reader
+	for _, open := range sources {
+		one := open(f, tracker)
+		readers, all = append(readers, one), append(all, one)
+	}
+	if err := in(f, all...); err != nil {
+		return nil, err
+	}
+	t := &trace{file: f, tracker: tracker, app: app}
+	t.convert, _ = f.Monotonic()
+	f.Doubts()
+	var out []tasks.List
+	for _, one := range readers {
+		t.unplaced = 0
+		list := one.list(t)
+		if len(list.Tasks) == 0 {
+			continue
+		}
+		if t.unplaced > 0 {
+			list.Warnings = append(list.Warnings, run.Warning{Text: "nothing in the trace leads to CLOCK_MONOTONIC: times of tasks are on the trace's own clock"})
+		}
+		list.Warnings = append(list.Warnings, f.Warnings.List()...)
+		slices.SortStableFunc(list.Tasks, func(a, b tasks.Task) int { return cmp.Compare(at(a), at(b)) })
+		out = append(out, list)
+	}
+	return out, nil
+}
+
+// at is when a task was scheduled, or else when it started.
+func at(t tasks.Task) time.Duration {
+	if t.Scheduled != tasks.Unknown {
+		return t.Scheduled
+	}
+	return t.Started
+}
+
+// time converts a time of the trace's own clock.
+func (t *trace) time(own time.Duration) time.Duration {
+	if own == tasks.Unknown {
+		return own
+	}
+	if t.convert != nil {
+		if at, ok := t.convert(own); ok {
+			return at
+		}
+	}
+	t.unplaced++
+	return own
+}
+
+// ofApp reports whether a process is the app's, by its number in the tracker. A trace in text has no
+// processes' names: the main thread's is the end of it.
+func (t *trace) ofApp(process int) bool {
+	if t.app == "" {
+		return true
+	}
+	if process < 0 || process >= len(t.tracker.Processes) {
+		return false
+	}
+	p := t.tracker.Processes[process]
+	name := cmp.Or(p.Name, strings.SplitN(p.Cmdline, " ", 2)[0])
+	if name == "" {
+		return t.mains()[p.PID]
+	}
+	return name == t.app || strings.HasPrefix(name, t.app+":")
+}
+
+// mains are the threads with the name that the kernel keeps of the app's.
+func (t *trace) mains() map[int32]bool {
+	const kept = 15 // characters of a name
+	if t.named == nil {
+		t.named = map[int32]bool{}
+		for _, thread := range t.tracker.Threads {
+			if thread.Name == t.app[max(0, len(t.app)-kept):] {
+				t.named[thread.TID] = true
+			}
+		}
+	}
+	return t.named
+}
+
+// ofPID is ofApp of the process that had an id last.
+func (t *trace) ofPID(pid int32) bool {
+	for process := len(t.tracker.Processes) - 1; process >= 0 && t.app != ""; process-- {
+		if t.tracker.Processes[process].PID == pid {
+			return t.ofApp(process)
+		}
+	}
+	return t.app == ""
+}
+
+// units numbers the units of a list.
+type units struct {
+	list   *tasks.List
+	places map[unitKey]int
+}
+
+type unitKey struct {
+	process int
+	name    string
+}
+
+func newUnits(list *tasks.List) *units { return &units{list, map[unitKey]int{}} }
+
+// of is the place of a unit, false where there are too many.
+func (u *units) of(process int, unit tasks.Unit) (int, bool) {
+	key := unitKey{process, unit.Name}
+	place, ok := u.places[key]
+	if !ok {
+		if len(u.list.Units) == tasks.MaxUnits {
+			u.list.LeftOut++
+			return 0, false
+		}
+		place = len(u.list.Units)
+		u.places[key] = place
+		u.list.Units = append(u.list.Units, unit)
+	}
+	if known := &u.list.Units[place]; known.Capacity == 0 {
+		known.Capacity = unit.Capacity
+	}
+	return place, true
+}
+
+// onThread is the unit that a thread's name shows.
+func onThread(name string, main bool) tasks.Unit {
+	switch {
+	case main:
+		return tasks.Unit{Name: cmp.Or(name, "main"), Kind: run.MainThread, Capacity: 1}
+	case strings.HasPrefix(name, "AsyncTask #"):
+		return tasks.Unit{Name: "AsyncTask", Kind: run.AsyncTask}
+	}
+	if pool := tasks.Pool(name); pool != "" && pool != name {
+		return tasks.Unit{Name: pool, Kind: run.ThreadPool}
+	}
+	return tasks.Unit{Name: name, Kind: run.PlainThread}
+}
+
+// sortedKeys are a map's keys in order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
