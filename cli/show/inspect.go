@@ -32,6 +32,7 @@ import (
 	"github.com/apkgate/apkgate/trace/sensorservice"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 	"github.com/apkgate/apkgate/trace/systrace"
+	"github.com/apkgate/apkgate/trace/tasks/tasksources"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -61,7 +62,18 @@ var readers = map[string]reader{
 	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", inputfiles.Mappings},
 	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
 	"systrace":      {systrace.Inspect, "a trace of the kernel in text: what atrace or systrace writes (text, compressed, HTML), or ftrace's trace file", "CPU times (the scheduler's events); --table reads slices, counters, threads and the scheduler", archive.Want{Names: []string{"systrace.txt"}}},
+	"tasks":         {inspectTasks, "the asynchronous tasks of a trace: of Perfetto, atrace or ART, or what examples/tasks/frida.js records", "", archive.Want{Names: []string{".perfetto-trace", ".pftrace", ".trace", ".jsonl"}}},
 	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", inputfiles.Samples},
+}
+
+// inspectTasks reads the tasks of a file, which takes two passes.
+func inspectTasks(r io.Reader) (trace.Inspection, error) {
+	src, drop, err := inputfiles.Seekable(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	defer drop()
+	return tasksources.Inspect(src)
 }
 
 // InspectCommand returns apkgate inspect.

@@ -7,8 +7,8 @@
 // its delay is in it. A looper is identified by its thread, a pool by the common part of its
 // workers' names, and a pool of unnamed threads (Thread-12) not at all. A queue is FIFO, which
 // joins schedulings with starts where both are complete; where they are not, a start has no
-// scheduling, and warnings count those (matching.go). Capacity and removal are not in a trace; that
-// AsyncTask's serial executor runs one task is known from its source.
+// scheduling, and warnings count those (match.go). Removal is not in a trace, nor is a pool's capacity:
+// of AsyncTask's serial executor alone it is known, from its source.
 //
 // Sources: MessageQueue.java, Handler.java, AsyncTask.java, ThreadPoolExecutor.java, Thread.java,
 // ContextImpl.java and ActivityThread.java of AOSP.
@@ -46,7 +46,7 @@ const (
 // began on that clock, as those since Android 14 do; otherwise they are since its beginning, with a
 // warning. An error is one of reading.
 func Read(src io.ReadSeeker, mapping *r8map.Map) (tasks.List, error) {
-	out := tasks.List{Source: Source, Tells: tasks.Tells{Contexts: true}}
+	out := tasks.List{Source: Source, Tells: tasks.Tells{Contexts: true, Capacity: true}}
 	t, err := art.Read(src, nil)
 	if err != nil {
 		return out, err

@@ -96,7 +96,7 @@ func TestReadOfAsyncTasks(t *testing.T) {
 	if diff := cmp.Diff([]tasks.Unit{{Name: "AsyncTask.SERIAL_EXECUTOR", Kind: run.AsyncTask, Capacity: 1}}, list.Units[len(list.Units)-1:]); diff != "" {
 		t.Errorf("its unit (-want +got):\n%s", diff)
 	}
-	if list.Tells != (tasks.Tells{Contexts: true}) || len(list.Warnings) > 0 {
+	if list.Tells != (tasks.Tells{Contexts: true, Capacity: true}) || len(list.Warnings) > 0 {
 		t.Errorf("tells %+v, warnings %q", list.Tells, warnings(list))
 	}
 }

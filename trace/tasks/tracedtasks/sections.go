@@ -153,7 +153,7 @@ func parseSection(name string) (s section, ok bool) {
 	const day = 24 * 60 * 60 * 1000 // ms
 	s.delay = time.Duration(number("+", day)) * time.Millisecond
 	s.unit.Capacity = number("/", 1<<16)
-	s.unit.Name = readers.Name(unit)
+	s.unit.Name = readers.Name(strings.TrimSpace(unit))
 	if before, frame, found := cutLast(work, "@"); found {
 		work, s.frame = before, readers.Name(frame)
 	}

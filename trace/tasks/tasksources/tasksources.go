@@ -1,0 +1,89 @@
+// Package tasksources reads the asynchronous tasks of a file, whichever source recorded them.
+//
+// It owns which sources there are, and by what a file of each is recognized. A new source is a
+// package below trace/tasks and a line here; what its tasks mean is no matter of this package.
+package tasksources
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/r8map"
+	"github.com/apkgate/apkgate/trace/systrace"
+	"github.com/apkgate/apkgate/trace/tasks"
+	"github.com/apkgate/apkgate/trace/tasks/arttasks"
+	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
+	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
+)
+
+// Options are what a reader may need beside a file.
+type Options struct {
+	// Package is the app's; "" stands for every app of the file. Pools are read of a given app alone.
+	Package string
+	// Mapping gives methods that R8 renamed the names of the source; it may be nil.
+	Mapping *r8map.Map
+}
+
+// source is one source, or several that are read in the same pass.
+type source struct {
+	// reads reports whether a file that begins so is one of it.
+	reads func(head []byte) bool
+	read  func(src io.ReadSeeker, o Options) ([]tasks.List, error)
+}
+
+// sources are all sources. The first that reads a file is taken.
+var sources = []source{
+	{fridatasks.Reads, one(func(src io.ReadSeeker, _ Options) (tasks.List, error) { return fridatasks.Read(src) })},
+	{methodTrace, one(func(src io.ReadSeeker, o Options) (tasks.List, error) { return arttasks.Read(src, o.Mapping) })},
+	{packetTrace, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
+		return tracedtasks.Read(packets.Packets(src), o.Package)
+	}},
+	{func([]byte) bool { return true }, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
+		return tracedtasks.Read(systrace.Source(src), o.Package)
+	}},
+}
+
+// methodTrace recognizes ART's traces: with a header, streamed, or a low-overhead dump.
+func methodTrace(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("*version\n")) || bytes.HasPrefix(head, []byte("SLOW")) || len(head) > 0 && head[0] == 2
+}
+
+// packetTrace recognizes Perfetto's traces: the tag of the first packet, and bytes that no text has.
+func packetTrace(head []byte) bool {
+	return len(head) > 0 && head[0] == 0x0a && bytes.ContainsFunc(head, func(r rune) bool { return r < '\t' })
+}
+
+func one(read func(io.ReadSeeker, Options) (tasks.List, error)) func(io.ReadSeeker, Options) ([]tasks.List, error) {
+	return func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
+		list, err := read(src, o)
+		if err != nil {
+			return nil, err
+		}
+		return []tasks.List{list}, nil
+	}
+}
+
+// headSize is how much of a file is read to recognize its source.
+const headSize = 4 << 10
+
+// Read reads the tasks of a file: a list of each source that has any, or that says in a warning why
+// it has none; the surest source first. An error is one of reading.
+func Read(src io.ReadSeeker, o Options) ([]tasks.List, error) {
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(src, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read the beginning of a recording of tasks: %w", err)
+	}
+	if _, err := src.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read a recording of tasks again: %w", err)
+	}
+	for _, s := range sources {
+		if s.reads(head[:n]) {
+			return s.read(src, o)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,90 @@
+package tasksources_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/trace/tasks/tasksources"
+)
+
+const lines = `{"format":"apkgate.tasks/1","clock":"monotonic"}
+{"scheduled":1000000,"id":1,"unit":"disk","kind":"handler-thread","queue":"a","capacity":1,"name":"com.example.Flush","thread":"main","stack":["com.example.Main.onClick(Main.java:12)"]}
+{"started":3000000,"id":1,"thread":"disk"}
+{"done":9000000,"id":1}
+`
+
+const traced = `# tracer: nop
+#
+             com-100   (  100) [001] ....     0.010000: tracing_mark_write: S|100|task:disk>com.example.Flush|1
+            disk-101   (  100) [001] ....     0.012000: tracing_mark_write: B|100|task#1 com.example.Flush
+            disk-101   (  100) [001] ....     0.030000: tracing_mark_write: E|100
+`
+
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string][]string{
+		lines: {
+			"frida: 1 task of 1 unit; it tells contexts, capacity and cancellation",
+			"  disk (handler-thread, capacity 1): 1 scheduled, 1 started, 1 done, 0 cancelled; waited up to 2.000 ms, ran up to 6.000 ms",
+			"  waited      2.000 ms, ran      6.000 ms: com.example.Flush in disk, scheduled at com.example.Main.onClick(Main.java:12)",
+		},
+		traced: {
+			"sections: 1 task of 1 unit; it tells capacity and cancellation",
+			"  disk (handler-thread): 1 scheduled, 1 started, 1 done, 0 cancelled; waited up to 2.000 ms, ran up to 18.000 ms",
+			"  waited      2.000 ms, ran     18.000 ms: com.example.Flush in disk",
+		},
+	} {
+		seen, err := tasksources.Inspect(strings.NewReader(file))
+		if err != nil || seen.Nothing {
+			t.Fatal(seen, err)
+		}
+		if diff := cmp.Diff(want, seen.Details.(tasksources.Details).Summary()); diff != "" {
+			t.Errorf("summary (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// A file without tasks is wrong input, of whatever kind it is.
+func TestInspectNothing(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"", "Flags,IntendedVsync\n", "SLOW\x03\x00", "\x0a\x02\x08\x01", "*version\n3\n"} {
+		seen, err := tasksources.Inspect(strings.NewReader(file))
+		if err != nil || !seen.Nothing {
+			t.Errorf("%q: %+v, %v", file, seen, err)
+		}
+	}
+}
+
+// A new source needs its package, which is one file, its test, a line in a table of sources, and a
+// row in docs/tasks.md: this test finds each source in both, by the words in records.
+func TestSourcesAreDocumented(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../../docs/tasks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := filepath.Glob("../*tasks")
+	if err != nil || len(packages) < 3 {
+		t.Fatalf("%q, %v", packages, err)
+	}
+	registry, err := os.ReadFile("tasksources.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		if !strings.Contains(string(registry), `"github.com/apkgate/apkgate/trace/tasks/`+filepath.Base(p)+`"`) {
+			t.Errorf("%s is in no line of sources", p)
+		}
+	}
+	rows := strings.Split(string(doc), "\n")
+	for _, word := range []string{"art", "frida", "sections", "androidx.tracing", "sched"} {
+		if !slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, "| ") && strings.Contains(row, "`"+word+"`") }) {
+			t.Errorf("docs/tasks.md has no row of the source %s", word)
+		}
+	}
+}
