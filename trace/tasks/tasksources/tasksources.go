@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
+	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
 	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
 )
 
@@ -39,10 +40,19 @@ var sources = []source{
 	{fridatasks.Reads, one(func(src io.ReadSeeker, _ Options) (tasks.List, error) { return fridatasks.Read(src) })},
 	{methodTrace, one(func(src io.ReadSeeker, o Options) (tasks.List, error) { return arttasks.Read(src, o.Mapping) })},
 	{packetTrace, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		return tracedtasks.Read(packets.Packets(src), o.Package)
+		lists, ofApp, err := tracedtasks.Read(packets.Packets(src), o.Package)
+		if err != nil {
+			return nil, err
+		}
+		messages, err := messagequeue.Read(packets.Packets(src), ofApp)
+		if err == nil && len(messages.Tasks) > 0 {
+			lists = append([]tasks.List{messages}, lists...)
+		}
+		return lists, err
 	}},
 	{func([]byte) bool { return true }, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		return tracedtasks.Read(systrace.Source(src), o.Package)
+		lists, _, err := tracedtasks.Read(systrace.Source(src), o.Package)
+		return lists, err
 	}},
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // CoroutinesSource is the word for androidx.tracing's file in records.
-const CoroutinesSource = "androidx.tracing"
+const CoroutinesSource = "androidx-tracing"
 
 // coroutines reads the file that androidx.tracing 2.0 writes in the app (TraceSink.kt): track
 // events on the tracks of its threads, without a snapshot of clocks. Each section of a coroutine

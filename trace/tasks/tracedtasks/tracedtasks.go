@@ -41,8 +41,9 @@ type trace struct {
 }
 
 // Read reads the lists of all sources that have tasks of an app, given by its package; "" stands
-// for every app. Pools are read of a given app alone. An error is one of reading.
-func Read(in packets.Source, app string) ([]tasks.List, error) {
+// for every app. Pools are read of a given app alone. It also returns which processes are the app's,
+// by their ids. An error is one of reading.
+func Read(in packets.Source, app string) ([]tasks.List, func(pid int) bool, error) {
 	f := packets.New()
 	tracker := threads.New(f)
 	all := []packets.Reader{tracker}
@@ -52,7 +53,7 @@ func Read(in packets.Source, app string) ([]tasks.List, error) {
 		readers, all = append(readers, one), append(all, one)
 	}
 	if err := in(f, all...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t := &trace{file: f, tracker: tracker, app: app}
 	t.convert, _ = f.Monotonic()
@@ -71,7 +72,7 @@ func Read(in packets.Source, app string) ([]tasks.List, error) {
 		slices.SortStableFunc(list.Tasks, func(a, b tasks.Task) int { return cmp.Compare(at(a), at(b)) })
 		out = append(out, list)
 	}
-	return out, nil
+	return out, func(pid int) bool { return t.ofPID(int32(pid)) }, nil
 }
 
 // at is when a task was scheduled, or else when it started.
