@@ -54,6 +54,9 @@ type Config struct {
 	Conditions Conditions `yaml:"conditions,omitempty"`
 	// Files that are kept with the runs, to see why the app was slow.
 	Evidence Evidence `yaml:"evidence,omitempty"`
+	// Problems that you know by the calls that they make, which reports name where a run's traces
+	// have them.
+	KnownProblems []KnownProblem `yaml:"known-problems,omitempty" jsonschema:"maxItems=1000"`
 	// Metrics of your own, and changes to those of the catalogue.
 	Metrics []Metric `yaml:"metrics,omitempty" jsonschema:"maxItems=1000"`
 	// When a run counts as worse, and what that does to the exit status.

@@ -70,7 +70,7 @@ var docsSections = map[string]string{
 	"Farm":   "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
 	"AWS": "### farm: aws", "AWSDevice": "### farm: aws: devices",
 	"BrowserStack": "### farm: browserstack", "BrowserStackDevice": "### farm: browserstack: devices",
-	"Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
+	"Context": "## context", "KnownProblem": "## known-problems", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }
 

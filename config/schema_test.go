@@ -113,6 +113,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"AWS.project": arnPattern.String(), "AWSDevice.model": phonePattern.String(),
 		"BrowserStackDevice.model": phonePattern.String(),
 		"Metric.name":              `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
+		"KnownProblem.name": linePattern, "KnownProblem.text": linePattern, "KnownProblem.link": linkPattern.String(),
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
 		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(), "Store.address": storePattern.String(),
 		"BackgroundLoad.from": downloadPattern.String(), "Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
@@ -130,6 +131,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		property(t, s, key).Items.Pattern = networkPattern.String()
 	}
 	property(t, s, "Instrumentation.classes").Items.Pattern = classPattern.String()
+	property(t, s, "KnownProblem.calls").Items.Pattern = methodPattern.String()
 	property(t, s, "Context.use").Items.Pattern = propertyPattern.String()
 	apk, most, least := property(t, s, "App.apk"), uint64(maxItems), uint64(1)
 	apk.Type, apk.AnyOf = "", []*jsonschema.Schema{
@@ -332,6 +334,7 @@ func TestSchemaAndLoadHaveTheSameKeys(t *testing.T) {
 		"Shell":           `scenarios: [{workload: {shell: {nope: 1}}}]`,
 		"Device":          `devices: [{nope: 1}]`,
 		"Context":         `context: {nope: 1}`,
+		"KnownProblem":    `known-problems: [{nope: 1}]`,
 		"Metric":          `metrics: [{nope: 1}]`,
 		"Gate":            `gate: {nope: 1}`,
 		"Threshold":       `gate: {thresholds: [{nope: 1}]}`,

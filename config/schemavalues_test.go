@@ -21,6 +21,7 @@ var places = map[string]string{
 	"GenymotionSaaS":  "app: {package: a.b}\ndevices: [{genymotion-saas: {recipe: x, KEY}}]\n",
 	"Farm":            "app: {package: a.b}\nfarm: {firebase: {project: abcdef, devices: [{model: a, version: 33}]}, max-usd: 1, KEY}\n",
 	"BrowserStack":    "app: {package: a.b}\nfarm: {browserstack: {devices: [{model: Google Pixel 7, version: 13.0}], max-minutes: 1, KEY}}\n",
+	"KnownProblem":    "app: {package: a.b}\nknown-problems: [{name: x, calls: [a.B.c], KEY}]\n",
 	"Metric":          "app: {package: a.b}\nmetrics: [{name: x, better: lower, KEY}]\n",
 	"Gate":            "app: {package: a.b}\ngate: {KEY}\n",
 	"Threshold":       "app: {package: a.b}\ngate: {thresholds: [{metric: anr.count, max: 1, KEY}]}\n",

@@ -27,6 +27,7 @@ func (d *decoder) config(root *node) *Config {
 		may("rounds", d.rounds(&c.Rounds)),
 		may("conditions", d.conditions(&c.Conditions)),
 		may("evidence", d.evidence(&c.Evidence)),
+		may("known-problems", d.list(0, d.knownProblem(&c))),
 		may("metrics", d.list(0, d.metric(&c))),
 		may("gate", d.gate(&c)),
 		may("store", d.store(&c.Store)),

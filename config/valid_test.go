@@ -144,6 +144,10 @@ func everything() *config.Config {
 		Conditions: config.Conditions{
 			Policy: config.PolicyRefuse, FixedPerformance: config.PerformanceAlways, BackgroundDexopt: true, Brightness: 0.4, Rotation: new(0), IdleWithin: 90 * time.Second,
 		},
+		KnownProblems: []config.KnownProblem{{
+			Name: "slow bind", Calls: []string{"com.example.mail.Feed.*", "com.example.mail.Row.bind"}, Over: 1500 * time.Millisecond, Threads: config.AllThreads,
+			Text: "It binds all rows.", Link: "https://example.com/wiki/rows",
+		}},
 		Metrics: []config.Metric{
 			{Name: "search.latency_ms", Unit: "ms", Better: "lower", Title: "search latency", Decimals: 1},
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},

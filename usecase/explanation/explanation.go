@@ -133,7 +133,7 @@ func (r Recorder) Verdict(ctx context.Context, in layout.Input, units map[string
 	targets := r.targets(judging.RegressedIn(in), units)
 	found, err := r.record(ctx, targets)
 	for i, t := range targets {
-		causes, energy := judging.Recorded(t.Regressed, found[i].rounds)
+		causes, energy := judging.Recorded(t.Regressed, found[i].rounds, judging.ProblemsOf(r.Config))
 		in.Causes = judging.Replaced(in.Causes, causes)
 		in.Energy = judging.WithRecorded(in.Energy, energy)
 		in.Notes = append(slices.Clone(in.Notes), r.note(t, found[i], len(causes)+named(energy)))
@@ -146,7 +146,7 @@ func (r Recorder) Comparison(ctx context.Context, in layout.ComparisonInput, hea
 	targets := r.targets(judging.RegressedBuild(in, head), units)
 	found, err := r.record(ctx, targets)
 	for i, t := range targets {
-		causes, energy := judging.Recorded(t.Regressed, found[i].rounds)
+		causes, energy := judging.Recorded(t.Regressed, found[i].rounds, judging.ProblemsOf(r.Config))
 		in.Causes = judging.Replaced(in.Causes, causes)
 		in.Energy = judging.WithRecorded(in.Energy, energy)
 		in.Notes = append(slices.Clone(in.Notes), r.note(t, found[i], len(causes)+named(energy)))

@@ -131,7 +131,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Mea
 		trial.End(place, lostOf(bases[i], heads[i]))
 	}
 	in.Verdict = trial.Verdict()
-	in.Causes = judging.Settled(in, roundsOf(places, bases, heads))
+	in.Causes = judging.Settled(in, roundsOf(places, bases, heads), judging.ProblemsOf(s.Config))
 	return in, lost
 }
 

@@ -159,11 +159,11 @@ func TestWhereItWentUsesTheNearestOfItsSource(t *testing.T) {
 // The most similar runs are returned, up to the limit, and never the run itself.
 func TestNearest(t *testing.T) {
 	refs := []run.Summary{{ID: "now"}}
-	for i := range sectionsCandidates + 5 {
+	for i := range mostCandidates + 5 {
 		refs = append(refs, run.Summary{ID: fmt.Sprint("r", i)})
 	}
 	got := nearest(run.Run{ID: "now"}, refs)
-	if len(got) != sectionsCandidates || got[0] != "r0" || slices.Contains(got, "now") {
+	if len(got) != mostCandidates || got[0] != "r0" || slices.Contains(got, "now") {
 		t.Errorf("%q", got)
 	}
 }
@@ -185,7 +185,7 @@ func TestSettledDropsOldCauses(t *testing.T) {
 		"no rounds": nil, "rounds without frames": {0: {}}, "the base has none": {0: {Head: frames}}, "the head has none": {0: {Base: frames}},
 	} {
 		var got []string
-		for _, c := range Settled(in, rounds) {
+		for _, c := range Settled(in, rounds, nil) {
 			got = append(got, c.Run+" "+c.Kind)
 		}
 		if want := []string{"a flagged", "a " + anrcause.LockKind}; !slices.Equal(got, want) {
@@ -193,7 +193,7 @@ func TestSettledDropsOldCauses(t *testing.T) {
 		}
 	}
 	in.Verdict.Runs = []gate.RunVerdict{{ID: "b", Deviations: []gate.Comparison{}}}
-	if got := Settled(in, map[int]Rounds{0: {Base: frames, Head: frames}}); len(got) != 0 {
+	if got := Settled(in, map[int]Rounds{0: {Base: frames, Head: frames}}, nil); len(got) != 0 {
 		t.Errorf("nothing is flagged, and explained by %+v", got)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/anrcause"
+	"github.com/apkgate/apkgate/diagnose/calls"
 	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/diagnose/queueing"
 	"github.com/apkgate/apkgate/gate"
@@ -17,37 +20,50 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Frames and tasks are compared with those of so many runs of the history, which are searched among
+// Frames, tasks and calls are compared with those of so many runs of the history, which are searched among
 // so many of the most similar ones.
 const (
-	sectionsBase       = 5
-	sectionsCandidates = 20
+	mostBase       = 5
+	mostCandidates = 20
 )
-
-// bySections explains findings on a run by its frames and its tasks.
-func bySections(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.Cause {
-	return append(jankcause.Explain(head, base, found), queueing.Explain(head, base, found)...)
-}
-
-// inBoth reports whether two runs have frames, or tasks, that can be compared.
-func inBoth(a, b run.Run) bool {
-	return a.Frames != nil && b.Frames != nil || a.Tasks != nil && b.Tasks != nil
-}
 
 // nearest returns the ids of the most similar runs, except a run's own.
 func nearest(r run.Run, refs []run.Summary) []string {
 	var out []string
 	for _, ref := range refs {
-		if ref.ID != r.ID && len(out) < sectionsCandidates {
+		if ref.ID != r.ID && len(out) < mostCandidates {
 			out = append(out, ref.ID)
 		}
 	}
 	return out
 }
 
-// why explains a verdict's findings on runs by their frames and tasks, and whatever did not respond in them.
-// near are the most similar runs of the history for each.
-func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.Cause, error) {
+// ProblemsOf returns the problems that a team knows; cfg may be nil.
+func ProblemsOf(cfg *config.Config) (out []calls.Problem) {
+	if cfg == nil {
+		return nil
+	}
+	for _, p := range cfg.KnownProblems {
+		out = append(out, calls.Problem{
+			Name: p.Name, Calls: p.Calls, OverMS: float64(p.Over) / float64(time.Millisecond), AnyThread: p.Threads == config.AllThreads, Text: p.Text, Link: p.Link,
+		})
+	}
+	return out
+}
+
+// beside explains findings on a run by its frames, its tasks and its calls, compared with runs
+// before, and names what is known of them.
+func beside(r run.Run, base []run.Run, found []diagnose.Finding, problems []calls.Problem) []diagnose.Cause {
+	out := append(jankcause.Explain(r, base, found), queueing.Explain(r, base, found)...)
+	if len(found) > 0 {
+		out = append(out, calls.Explain(r, base, found)...)
+	}
+	return append(out, calls.Match(r, problems, found)...)
+}
+
+// why explains a verdict's findings on runs by their frames, tasks and calls, and whatever did not
+// respond in them. near are the most similar runs of the history for each.
+func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string, problems []calls.Problem) ([]diagnose.Cause, error) {
 	found := map[string][]diagnose.Finding{}
 	for _, r := range v.Runs {
 		found[r.ID] = findingsOf(r)
@@ -56,12 +72,14 @@ func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.C
 	whole := map[string]*run.Run{} // of the history, as far as they were read
 	stood := map[string]*anrcause.History{}
 	for i, r := range runs {
-		if (r.Frames != nil || r.Tasks != nil) && len(found[r.ID]) > 0 {
-			base, err := p.withSections(near[i], whole)
+		if explained(r) && len(found[r.ID]) > 0 {
+			base, err := p.recorded(near[i], whole)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, bySections(r, base, found[r.ID])...)
+			out = append(out, beside(r, base, found[r.ID], problems)...)
+		} else {
+			out = append(out, calls.Match(r, problems, nil)...)
 		}
 		if len(r.ANRs) == 0 {
 			continue
@@ -94,22 +112,24 @@ func findingsOf(r gate.RunVerdict) (out []diagnose.Finding) {
 // Rounds are both builds' runs of what was measured in turns for one run of a verdict.
 type Rounds struct{ Base, Head run.Run }
 
-// Settled explains a verdict that rounds have settled, by where both builds' frames and tasks spent
-// their time in turns, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
+// Settled explains a verdict that rounds have settled, by what both builds' frames, tasks and main
+// threads did in turns, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
 // are no longer flagged are dropped.
-func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
+func Settled(in layout.Input, rounds map[int]Rounds, problems []calls.Problem) []diagnose.Cause {
 	var out []diagnose.Cause
 	for i, v := range in.Verdict.Runs {
 		found := findingsOf(v)
 		var anew []diagnose.Cause
-		if r, ok := rounds[i]; ok && inBoth(r.Base, r.Head) && len(found) > 0 {
+		r, ok := rounds[i]
+		if ok && len(found) > 0 {
 			r.Head.ID = v.ID
-			anew = bySections(r.Head, []run.Run{r.Base}, found)
+			anew = r.explain(found, problems)
 		}
+		traced := r.Head.MethodTraces != nil && r.Base.MethodTraces != nil
 		for _, c := range in.Causes {
 			family := diagnose.KindOf(c.Kind).Family.Name
 			flagged := slices.ContainsFunc(found, func(f diagnose.Finding) bool { return f.Event == c.Event && f.Metric == c.Metric })
-			if c.Run == v.ID && (family == anrcause.Family.Name || anew == nil && flagged) {
+			if c.Run == v.ID && (family == anrcause.Family.Name || flagged && !hasFamily(anew, family) && !(traced && family == calls.Family.Name)) {
 				out = append(out, c)
 			}
 		}
@@ -118,9 +138,27 @@ func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
 	return out
 }
 
-// withSections returns the first of these runs that record where the time of frames or tasks went.
+// explain explains findings by rounds of both builds, as far as both were recorded.
+func (r Rounds) explain(found []diagnose.Finding, problems []calls.Problem) []diagnose.Cause {
+	if r.Base.Frames == nil {
+		r.Head.Frames = nil
+	}
+	if r.Base.Tasks == nil {
+		r.Head.Tasks = nil
+	}
+	if r.Base.MethodTraces == nil {
+		r.Head.MethodTraces = nil
+	}
+	return beside(r.Head, []run.Run{r.Base}, found, problems)
+}
+
+func hasFamily(all []diagnose.Cause, family string) bool {
+	return slices.ContainsFunc(all, func(c diagnose.Cause) bool { return diagnose.KindOf(c.Kind).Family.Name == family })
+}
+
+// recorded returns the first of these runs that record what their frames or their main thread did.
 // Runs that the history has lost since are skipped.
-func (p Past) withSections(ids []string, known map[string]*run.Run) (base []run.Run, err error) {
+func (p Past) recorded(ids []string, known map[string]*run.Run) (base []run.Run, err error) {
 	for _, id := range ids {
 		if _, asked := known[id]; !asked {
 			one, err := p.whole(id)
@@ -130,11 +168,11 @@ func (p Past) withSections(ids []string, known map[string]*run.Run) (base []run.
 			case err != nil:
 				return nil, exit.Infrastructure(fmt.Errorf("ask the history for run %s: %w", id, err))
 			default:
-				known[id] = sectionsOf(one)
+				known[id] = recordsOf(one)
 			}
 		}
 		if r := known[id]; r != nil {
-			if base = append(base, *r); len(base) == sectionsBase {
+			if base = append(base, *r); len(base) == mostBase {
 				break
 			}
 		}
@@ -142,12 +180,15 @@ func (p Past) withSections(ids []string, known map[string]*run.Run) (base []run.
 	return base, nil
 }
 
-// sectionsOf returns what of a run frames and tasks can be explained by, nil if it records neither.
-func sectionsOf(r run.Run) *run.Run {
-	if r.Frames == nil && r.Tasks == nil {
+// explained reports whether a run records what its frames, its tasks or its main thread did.
+func explained(r run.Run) bool { return r.Frames != nil || r.Tasks != nil || r.MethodTraces != nil }
+
+// recordsOf returns a run if others can be explained by it, nil if it has no such record.
+func recordsOf(r run.Run) *run.Run {
+	if !explained(r) {
 		return nil
 	}
-	out := &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames, Tasks: r.Tasks}
+	out := &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames, Tasks: r.Tasks, MethodTraces: r.MethodTraces}
 	if r.Tasks != nil { // tasks are compared with the times of events
 		for _, it := range r.Iterations {
 			it.Frames = nil
@@ -164,7 +205,7 @@ func PastOf(e runstore.ANRRun) anrcause.Past {
 
 // whyBesideBase explains a comparison's findings for each of the head's runs, compared with similar
 // runs of the base.
-func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause {
+func whyBesideBase(v sidebyside.Verdict, base, head []run.Run, problems []calls.Problem) []diagnose.Cause {
 	found := map[string][]diagnose.Finding{}
 	for _, s := range v.Scenarios {
 		for _, d := range s.Comparisons {
@@ -185,7 +226,7 @@ func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause 
 	var out []diagnose.Cause
 	for _, r := range head {
 		if len(found[r.Scenario]) > 0 {
-			out = append(out, bySections(r, base, found[r.Scenario])...)
+			out = append(out, beside(r, base, found[r.Scenario], problems)...)
 		}
 		if len(r.ANRs) > 0 {
 			out = append(out, stood.Explain(r, found[r.Scenario])...)

@@ -110,11 +110,18 @@ func pasts(t *testing.T) (map[string]judging.Past, *asking) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := judging.OfFiles(terminal.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, tenBefore()))}, inputfiles.ImportFlags{}, set, 0)
+	return map[string]judging.Past{"a store": judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}), "a file": pastOf(t, tenBefore())}, store
+}
+
+// pastOf is a history in a file.
+func pastOf(t *testing.T, runs []run.Run) judging.Past {
+	t.Helper()
+	set := defaultSettings()
+	files, err := judging.OfFiles(terminal.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, runs))}, inputfiles.ImportFlags{}, set, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]judging.Past{"a store": judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}), "a file": files.Past(set)}, store
+	return files.Past(set)
 }
 
 func causesOf(in layout.Input, id string) (out []diagnose.Cause) {
@@ -238,7 +245,7 @@ func TestSettledExplainsRounds(t *testing.T) {
 		t.Fatalf("before the rounds the causes are %q", saidAll(in.Causes))
 	}
 	in.Verdict.Runs[1].Deviations = nil
-	settled := judging.Settled(in, map[int]judging.Rounds{0: {Base: scrolled(30, time.Millisecond), Head: scrolled(31, 40*time.Millisecond)}})
+	settled := judging.Settled(in, map[int]judging.Rounds{0: {Base: scrolled(30, time.Millisecond), Head: scrolled(31, 40*time.Millisecond)}}, nil)
 	if n := count(settled, "R20", "render.binder", "1 earlier run"); n == 0 {
 		t.Errorf("what the rounds settled is explained by %q, want it beside the base build's", saidAll(settled))
 	}
@@ -247,7 +254,7 @@ func TestSettledExplainsRounds(t *testing.T) {
 	}
 	in.Verdict.Runs[1] = in.Verdict.Runs[0]
 	in.Verdict.Runs[1].ID = "R21"
-	if kept := judging.Settled(in, nil); count(kept, "R21", "render.binder", "5 earlier runs") == 0 {
+	if kept := judging.Settled(in, nil, nil); count(kept, "R21", "render.binder", "5 earlier runs") == 0 {
 		t.Errorf("where no rounds tell of frames, %q is left of what the history explained", saidAll(kept))
 	}
 }

@@ -21,7 +21,7 @@ func Compare(base, head []run.Run, set settings.Settings) (layout.ComparisonInpu
 	}
 	in := layout.ComparisonInput{Verdict: sidebyside.Compare(set.Policy, catalogue, base, head), Energy: besideBase(base, head)}
 	in.Verdict.FailOn = set.Fails()
-	in.Causes = whyBesideBase(in.Verdict, base, head)
+	in.Causes = whyBesideBase(in.Verdict, base, head, ProblemsOf(set.Config))
 	return CompletedComparison(in, catalogue, Simulated(base) || Simulated(head)), nil
 }
 

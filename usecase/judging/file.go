@@ -16,8 +16,8 @@ import (
 )
 
 // Accepted are the runs of files, all of which count as accepted. They are read once. Of each the
-// summary and the ANRs are kept, and the compressed run if it records where its energy, or its
-// frames' time, went.
+// summary and the ANRs are kept, and the compressed run if it records where its energy went, or what
+// its frames or its main thread did.
 type Accepted struct {
 	index  *runstore.Index
 	packed map[string][]byte          // by id
@@ -66,7 +66,7 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	if known := a.anrs[r.App.Package]; len(r.ANRs) > 0 && len(known) < runstore.MaxANRRuns {
 		a.anrs[r.App.Package] = append(known, PastOf(runstore.ANRsOf(runstore.Entry{Run: r, Mark: runstore.Mark{State: runstore.Accepted}})))
 	}
-	if r.Energy != nil || r.Frames != nil {
+	if r.Energy != nil || explained(r) {
 		data, err := run.Encode(r)
 		if err != nil {
 			return exit.Usage(err, "")
@@ -85,7 +85,7 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 // Last returns the last runs, at most n.
 func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
 
-// whole returns a run that records where its energy, or its frames' time, went.
+// whole returns a run that records where its energy went, or what its frames or its main thread did.
 func (a *Accepted) whole(id string) (run.Run, error) {
 	packed, ok := a.packed[id]
 	if !ok {

@@ -24,7 +24,7 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
 	}
-	if in.Causes, err = before.why(runs, verdict, near); err != nil {
+	if in.Causes, err = before.why(runs, verdict, near, ProblemsOf(set.Config)); err != nil {
 		return layout.Input{}, err
 	}
 	for _, change := range energy {

@@ -8,6 +8,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/calls"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/diagnose/queueing"
@@ -159,11 +160,9 @@ func foremost(all []Regressed, causes []diagnose.Cause, energy []hotspots.Change
 
 // Recorded returns what rounds of both builds, recorded after the verdict, show on what got worse:
 // causes, and where the energy went.
-func Recorded(r Regressed, rounds Rounds) (causes []diagnose.Cause, energy []hotspots.Change) {
+func Recorded(r Regressed, rounds Rounds, problems []calls.Problem) (causes []diagnose.Cause, energy []hotspots.Change) {
 	rounds.Head.ID, rounds.Head.Explains, rounds.Base.Explains = r.Run, true, true
-	if inBoth(rounds.Head, rounds.Base) {
-		causes = bySections(rounds.Head, []run.Run{rounds.Base}, r.Found)
-	}
+	causes = rounds.explain(r.Found, problems)
 	if change, ok := hotspots.Explain(rounds.Head, []run.Run{rounds.Base}); ok && change.HasBase() && change.Methods != nil {
 		energy = append(energy, change)
 	}

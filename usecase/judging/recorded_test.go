@@ -172,7 +172,7 @@ func TestRecorded(t *testing.T) {
 		worseRun("read a", "34", gate.Comparison{Event: "scroll", Metric: "frames.smooth_ratio", Direction: gate.ToRegression, Change: -0.2}),
 	}}})[0]
 	base, head := sampled(scrolled(0, time.Millisecond), 1), sampled(scrolled(1, 30*time.Millisecond), 2)
-	causes, energy := judging.Recorded(regressed, judging.Rounds{Base: base, Head: head})
+	causes, energy := judging.Recorded(regressed, judging.Rounds{Base: base, Head: head}, nil)
 	at := slices.IndexFunc(causes, func(c diagnose.Cause) bool { return c.Kind == jankcause.BinderKind })
 	if at < 0 || causes[at].Run != "read a" || !strings.HasSuffix(said(causes[at]), " of the base build, recorded after the verdict") {
 		t.Errorf("%q, want the call, beside recorded rounds", saidAll(causes))
@@ -192,7 +192,7 @@ func TestRecorded(t *testing.T) {
 	} {
 		base, head := sampled(scrolled(0, time.Millisecond), 1), sampled(scrolled(1, 30*time.Millisecond), 2)
 		c.change(&base, &head)
-		causes, energy := judging.Recorded(regressed, judging.Rounds{Base: base, Head: head})
+		causes, energy := judging.Recorded(regressed, judging.Rounds{Base: base, Head: head}, nil)
 		if len(causes) > 0 != c.causes || len(energy) > 0 != c.energy {
 			t.Errorf("%s: %d causes and %d changes", name, len(causes), len(energy))
 		}
