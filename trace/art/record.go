@@ -14,45 +14,50 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// Limits on what a record has of a trace.
+// Limits on what is kept of one trace.
 const (
-	maxListed = 200 // methods
+	maxListed = 200 // methods, of a single trace
 	maxPieces = 20  // of each thread
 )
 
 // Record reads a trace twice, for its names and for its calls, and returns what a run's record
-// has of it: methods by the time of their own, without those that wait for something to do, and
-// the longest pieces of work. It is nil where the trace has no clock. Times are on the trace's
-// clock, since it began. A mapping gives methods that R8 renamed the names of the source; it may be
-// nil.
+// has of it: methods by the time of their own, without those that wait for something to do, the
+// longest pieces of work, and a tree of their calls. It is nil where the trace has no clock. Times
+// are on the trace's clock, since it began. A mapping gives methods that R8 renamed the names of
+// the source; it may be nil.
 func Record(src io.ReadSeeker, mapping *r8map.Map) (*Trace, *run.MethodTraces, error) {
-	t, err := Read(src, nil)
-	if err != nil || t.Clock == NoClock || t.Events == 0 {
+	c := Collector{most: maxListed}
+	t, err := c.Add(src, mapping, Repetition{Number: 1})
+	if err != nil {
 		return t, nil, err
 	}
-	if _, err := src.Seek(0, io.SeekStart); err != nil {
-		return t, nil, fmt.Errorf("read a method trace again: %w", err)
-	}
-	t.Retrace(mapping)
-	r := recorder{t: t, sums: map[uint32]*Sums{}, pieces: map[uint32]*Pieces{}}
-	r.calls.Each = r.call
-	if _, err := Read(src, r.event); err != nil {
-		return t, nil, err
-	}
-	r.calls.Finish()
-	t.Warnings = append(t.Warnings, r.calls.Warnings()...)
-	return t, r.record(), nil
+	return t, c.MethodTraces(), nil
 }
 
-// recorder makes the record of one trace.
+// recorder adds up the calls of one trace.
 type recorder struct {
-	t           *Trace
-	calls       Calls
-	sums        map[uint32]*Sums
-	pieces      map[uint32]*Pieces
-	from, to    time.Duration
-	events      int
-	whole, open int
+	t        *Trace
+	rep      Repetition
+	names    []string // of events
+	places   map[string]int
+	calls    Calls
+	threads  map[uint32]*recorded
+	from, to time.Duration
+	events   int
+	counted  []run.TraceWindow // the calls of each event
+}
+
+// recorded is what a thread did: its methods by event, its pieces of work, and their calls.
+type recorded struct {
+	sums   map[int]*Sums
+	pieces Pieces
+	tree   tree
+}
+
+func newRecorder(t *Trace, rep Repetition) *recorder {
+	r := &recorder{t: t, rep: rep, places: map[string]int{}, threads: map[uint32]*recorded{}}
+	r.calls.Each = r.call
+	return r
 }
 
 func (r *recorder) event(e Event) {
@@ -64,52 +69,76 @@ func (r *recorder) event(e Event) {
 	r.calls.Add(e)
 }
 
-func (r *recorder) call(c Call) {
-	if c.Open {
-		r.open++
-	} else {
-		r.whole++
+// eventAt returns the place of the event that a time belongs to. Processor time is in none.
+func (r *recorder) eventAt(at time.Duration) int {
+	name := ""
+	if r.t.Clock != ThreadCPU {
+		name = trace.EventAt(r.rep.Events, r.rep.Began+at)
 	}
-	sums := r.sums[c.Thread]
-	if sums == nil {
-		sums = &Sums{}
-		r.sums[c.Thread] = sums
-		r.pieces[c.Thread] = &Pieces{Most: maxPieces, Idle: func(method int) bool { return r.t.Methods[method].Idle() }}
+	place, known := r.places[name]
+	if !known {
+		place = len(r.names)
+		r.places[name] = place
+		r.names = append(r.names, name)
+		r.counted = append(r.counted, run.TraceWindow{})
 	}
-	sums.Add(c)
-	r.pieces[c.Thread].Add(c)
+	return place
 }
 
-func (r *recorder) record() *run.MethodTraces {
-	out := &run.MethodTraces{Source: "art", Clock: run.WallClock}
-	if r.t.Clock == ThreadCPU {
-		out.Clock = run.CPUClock
+func (r *recorder) call(c Call) {
+	event := r.eventAt(c.Begin)
+	if w := &r.counted[event]; c.Open {
+		w.Lost++
+	} else {
+		w.Calls++
 	}
-	out.Windows = []run.TraceWindow{{Repetition: 1, FromMS: ms(r.from), ToMS: ms(r.to), Calls: r.whole, Lost: r.open + r.calls.Early}}
-	for tid, sums := range r.sums {
-		for _, s := range sums.List() {
-			if m := r.method(s.Method); !m.Idle() {
-				out.List = append(out.List, run.TracedMethod{
-					Name: prose.Clip(m.String(), maxText), File: prose.Clip(m.File, maxText), Thread: r.thread(tid),
-					Calls: s.Calls, SelfMS: ms(s.Self), TotalMS: ms(s.Total), LongestMS: ms(s.Longest),
-				})
+	th := r.threads[c.Thread]
+	if th == nil {
+		idle := func(method int) bool { return r.idle(r.t.Methods[method]) }
+		th = &recorded{sums: map[int]*Sums{}, pieces: Pieces{Most: maxPieces, Idle: idle}, tree: tree{idle: idle, eventAt: r.eventAt}}
+		r.threads[c.Thread] = th
+	}
+	if th.sums[event] == nil {
+		th.sums[event] = &Sums{}
+	}
+	th.sums[event].Add(c)
+	th.pieces.Add(c)
+	th.tree.add(c)
+}
+
+// windows returns what was traced of each event. Calls are counted with the first occurrence of
+// their event, exits without an entry with the first of all.
+func (r *recorder) windows() (out []run.TraceWindow) {
+	from, to := r.rep.Began+r.from, r.rep.Began+r.to
+	events := r.rep.Events
+	if r.t.Clock == ThreadCPU {
+		events = nil
+	}
+	begins := append([]trace.Event{{Name: trace.EventAt(events, from), At: from}}, slices.DeleteFunc(slices.Clone(events), func(e trace.Event) bool { return e.At <= from || e.At > to })...)
+	told := map[int]bool{}
+	for i, e := range begins {
+		end := to
+		if i+1 < len(begins) {
+			end = begins[i+1].At
+		}
+		w := run.TraceWindow{Repetition: r.rep.Number, Event: e.Name, FromMS: ms(e.At), ToMS: ms(end), Evidence: r.rep.Evidence}
+		if place, known := r.places[e.Name]; known && !told[place] {
+			told[place] = true
+			w.Calls, w.Lost = r.counted[place].Calls, r.counted[place].Lost
+		}
+		for _, wrong := range r.rep.Wrong {
+			if w.Why == "" && wrong.At >= e.At && (wrong.At < end || end == to) {
+				w.Why = wrong.Name
 			}
 		}
-		for _, p := range r.pieces[tid].List() {
-			out.Chains = append(out.Chains, r.chain(p))
-		}
+		out = append(out, w)
 	}
-	main := r.thread(uint32(r.t.PID))
-	slices.SortFunc(out.List, func(a, b run.TracedMethod) int {
-		return cmp.Or(cmp.Compare(b.SelfMS, a.SelfMS), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Name, b.Name))
-	})
-	out.List, out.LeftOut = mainFirst(out.List, maxListed, func(m run.TracedMethod) bool { return m.Thread == main })
-	slices.SortFunc(out.Chains, func(a, b run.CallChain) int {
-		return cmp.Or(cmp.Compare(b.MS[0], a.MS[0]), cmp.Compare(a.AtMS, b.AtMS), cmp.Compare(a.Thread, b.Thread))
-	})
-	out.Chains, _ = mainFirst(out.Chains, run.MaxCallChains, func(c run.CallChain) bool { return c.Thread == main })
+	out[0].Lost += r.calls.Early
 	return out
 }
+
+// idle reports whether a thread that is in the method has nothing to do.
+func (r *recorder) idle(m Method) bool { return m.Idle() }
 
 // mainFirst is the first of a list, in its order, of which those of the main thread are left out
 // last.
@@ -133,7 +162,7 @@ func mainFirst[T any](list []T, most int, ofMain func(T) bool) (kept []T, left i
 }
 
 func (r *recorder) chain(p Piece) run.CallChain {
-	c := run.CallChain{Repetition: 1, Thread: r.thread(p.Thread), AtMS: ms(p.Begin)}
+	c := run.CallChain{Repetition: r.rep.Number, Event: r.names[r.eventAt(p.Begin)], Thread: r.thread(p.Thread), AtMS: ms(r.rep.Began + p.Begin)}
 	for _, s := range p.Chain[:min(len(p.Chain), run.MaxStack)] {
 		c.Methods = append(c.Methods, prose.Clip(r.method(s.Method).String(), maxText))
 		c.MS = append(c.MS, ms(s.Took))
