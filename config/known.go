@@ -32,11 +32,11 @@ type KnownProblem struct {
 
 var (
 	methodPattern = regexp.MustCompile(`^[^\s()]*[^\s()*][^\s()]*$`)
-	linkPattern   = regexp.MustCompile(`^https?://[!-~]+$`)
+	linkPattern   = regexp.MustCompile(`^https?://[!#$%&*+,./0-9:;=?@A-Z\[\]^_a-z{|}~-]+$`)
 
 	methodRule = rule{"a method such as com.example.Feed.bind, without its arguments (* is any text), up to 500 characters", func(s string) bool { return isLine(s, 1, 500) && methodPattern.MatchString(s) }}
 	textRule   = rule{"1 to 1000 printable characters, no space at either end", func(s string) bool { return isLine(s, 1, 1000) }}
-	linkRule   = rule{"an address that begins with https:// or http://, up to 1000 characters", func(s string) bool { return isLine(s, 1, 1000) && linkPattern.MatchString(s) }}
+	linkRule   = rule{"an address that begins with https:// or http://, without parentheses, quotes and spaces, up to 1000 characters", func(s string) bool { return isLine(s, 1, 1000) && linkPattern.MatchString(s) }}
 )
 
 // mostMethods limits the methods of one problem.

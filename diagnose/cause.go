@@ -48,6 +48,8 @@ type Cause struct {
 	FurtherPicture *Picture `json:"further_picture,omitempty"`
 	// Evidence links to files that were kept with the run.
 	Evidence []Link `json:"evidence,omitempty"`
+	// See is the address where the app's team says more about it, "" for none.
+	See string `json:"see,omitempty"`
 	// Doubts are reasons to doubt the cause, each a sentence.
 	Doubts []Phrase `json:"doubts,omitempty"`
 }

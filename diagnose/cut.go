@@ -40,6 +40,9 @@ func (c Cause) Cut() Cause {
 	for _, s := range []*string{&c.Run, &c.Scenario, &c.Event, &c.Metric, &c.Subject.Name, &c.Subject.File, &c.Explains.Unit} {
 		*s = cutText(*s)
 	}
+	if !Address(c.See) {
+		c.See = ""
+	}
 	c.Device = cutDevice(c.Device)
 	c.Title, c.Sentence, c.Basis = c.Title.cut(), c.Sentence.cut(), c.Basis.cut()
 	c.Tables = each(c.Tables, MaxTables, Table.cut)

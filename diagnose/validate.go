@@ -55,6 +55,8 @@ func (c Cause) Validate() error {
 		return fmt.Errorf("tables has %d entries, at most %d are allowed", len(c.Tables), MaxTables)
 	case len(c.Evidence) > MaxLinks:
 		return fmt.Errorf("evidence has %d entries, at most %d are allowed", len(c.Evidence), MaxLinks)
+	case c.See != "" && !Address(c.See):
+		return fmt.Errorf("see is %.100q, want an address that begins with https:// or http://", c.See)
 	case len(c.Doubts) > MaxDoubts:
 		return fmt.Errorf("doubts has %d entries, at most %d are allowed", len(c.Doubts), MaxDoubts)
 	}
@@ -82,6 +84,11 @@ func (c Cause) Validate() error {
 	}
 	return err
 }
+
+var address = regexp.MustCompile(`^https?://[^\s()<>"'\\` + "`" + `[:^print:]]+$`)
+
+// Address reports whether a text is the address of a page, which ends where it seems to.
+func Address(s string) bool { return len(s) <= run.MaxText && address.MatchString(s) }
 
 // in adds the field to an error.
 func in(field string, err error) error {

@@ -121,6 +121,7 @@ func TestValidateRejectsInvalidCauses(t *testing.T) {
 		"evidence[0]: from_ms":               func(c *Cause) { c.Evidence[0].ToMS = 1 },
 		"doubts has 21":                      func(c *Cause) { c.Doubts = make([]Phrase, MaxDoubts+1) },
 		"doubts[0]: part 0: text":            func(c *Cause) { c.Doubts[0] = Say(long) },
+		"see is":                             func(c *Cause) { c.See = "javascript:alert(1)" },
 	} {
 		c := whole()
 		change(&c)

@@ -14,6 +14,7 @@ import (
 	goldhtml "github.com/yuin/goldmark/renderer/html"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/calls"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
@@ -227,7 +228,7 @@ func TestCauseRoundTrip(t *testing.T) {
 
 // Every existing kind is shown by every format, with its names escaped.
 func TestEveryKindOfCauseInEveryFormat(t *testing.T) {
-	for _, kind := range []string{"unheard.of", moon, hotspots.MethodKind, hotspots.CallsKind, hotspots.WakelockKind, hotspots.ComponentKind, hotspots.TrafficKind} {
+	for _, kind := range []string{"unheard.of", moon, hotspots.MethodKind, hotspots.CallsKind, hotspots.WakelockKind, hotspots.ComponentKind, hotspots.TrafficKind, calls.NewKind, calls.KnownKind} {
 		input := underTheMoon(moonCause(kind, "H", "E2", "frames.count", 0.5))
 		input.Energy = nil
 		for format, out := range in(t, input) {

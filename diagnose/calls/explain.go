@@ -82,8 +82,11 @@ func eventOf(m *run.MethodTraces, f diagnose.Finding) string {
 	traced := func(event string) bool {
 		return slices.ContainsFunc(m.Windows, func(w run.TraceWindow) bool { return w.Event == event })
 	}
-	if f.Event == "" && strings.HasPrefix(f.Metric, "startup.") && traced(startEvent) {
+	switch {
+	case f.Event == "" && strings.HasPrefix(f.Metric, "startup.") && traced(startEvent):
 		return startEvent
+	case f.Event == "" && len(m.Windows) > 0 && !slices.ContainsFunc(m.Windows, func(w run.TraceWindow) bool { return w.Event != m.Windows[0].Event }):
+		return m.Windows[0].Event // the only one that was traced
 	}
 	at := strings.LastIndexByte(f.Event, '#')
 	if at <= 0 || traced(f.Event) {
@@ -102,7 +105,10 @@ func of(head run.Run, base []run.Run, event string) []diagnose.Cause {
 		out = append(out, t.cause(s))
 	}
 	diagnose.Order(out)
-	return out[:min(len(out), maxEach)]
+	if out = out[:min(len(out), maxEach)]; len(out) > 0 {
+		out[0].Tables = t.tables()
+	}
+	return out
 }
 
 // beside returns the runs before that the head's calls can be compared with: of the same app,

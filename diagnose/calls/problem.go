@@ -1,21 +1,13 @@
 package calls
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
-)
-
-// Limits on known problems.
-const (
-	MaxProblems = 200
-	MaxCalls    = 20 // methods of one
 )
 
 // Problem is a problem that a team knows by its signature: methods that call each other in that
@@ -31,22 +23,6 @@ type Problem struct {
 	AnyThread bool
 	// Text says what the team knows of it, Link where there is more; both may be "".
 	Text, Link string
-}
-
-// Validate returns what is wrong with a problem, as text after its name.
-func (p Problem) Validate() error {
-	switch {
-	case len(p.Calls) == 0 || len(p.Calls) > MaxCalls:
-		return fmt.Errorf("has %d methods, want 1 to %d", len(p.Calls), MaxCalls)
-	case !(p.OverMS >= 0 && p.OverMS <= run.MaxValue):
-		return fmt.Errorf("takes over %g ms, want 0 or more", p.OverMS)
-	}
-	for i, m := range p.Calls {
-		if strings.Trim(m, "*") == "" || strings.ContainsAny(m, " \t\n()") {
-			return fmt.Errorf("has %q as method %d, want a name such as com.example.Feed.bind, without arguments; * is any text", prose.Short(m), i+1)
-		}
-	}
-	return nil
 }
 
 // match is a problem in an event.
@@ -65,7 +41,7 @@ func Match(r run.Run, problems []Problem, found []diagnose.Finding) []diagnose.C
 		return nil
 	}
 	var out []diagnose.Cause
-	for _, p := range problems[:min(len(problems), MaxProblems)] {
+	for _, p := range problems {
 		for _, m := range p.matches(r) {
 			for i, f := range explainedBy(r, m, found) {
 				c := p.cause(r, m)
@@ -186,16 +162,13 @@ func (p Problem) cause(r run.Run, m match) diagnose.Cause {
 		out = say(out, ", seen in ", diagnose.Amount{Value: float64(m.repetitions)}, " of ", diagnose.Amount{Value: float64(n)}, " repetitions")
 	}
 	if p.Text != "" {
-		out = say(out, "; ", diagnose.Part{Name: strings.TrimSuffix(p.Text, "."), Most: run.MaxText})
-	}
-	if p.Link != "" {
-		out = say(out, " (", diagnose.Named(p.Link), ")")
+		out = say(out, "; the team's note: ", diagnose.Part{Name: strings.TrimSuffix(p.Text, "."), Most: run.MaxText})
 	}
 	value := math.Round(m.ms*1000) / 1000
 	t := teller{head: r, comparison: &comparison{event: m.event}}
 	return diagnose.Cause{
 		Run: r.ID, Scenario: r.Scenario, Kind: KnownKind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: p.Name},
-		Explains: diagnose.Extent{Value: &value, Unit: "ms", Sure: diagnose.Seen}, Title: what, Sentence: out,
+		Explains: diagnose.Extent{Value: &value, Unit: "ms", Sure: diagnose.Seen}, Title: what, Sentence: out, See: p.Link,
 		Evidence: t.links(suspect{shown: &freeze{chain: run.CallChain{Repetition: m.worst}}}),
 	}
 }

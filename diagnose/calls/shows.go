@@ -13,7 +13,7 @@ import (
 func (t teller) tables() []diagnose.Table {
 	compared := len(t.before) > 0
 	table := diagnose.Table{
-		Title: "Methods of the main thread, by the time of their own", Main: true,
+		Title: "Methods of the main thread" + t.during() + ", by the time of their own", Main: true,
 		Note:    say("Per repetition. A method's own time is that of its code and of what it waits for, without the methods that it calls."),
 		Columns: []diagnose.Column{{Title: "Method"}, {Title: "Calls", Spare: 2}, {Title: "before", Spare: 3}, {Title: "Own time"}, {Title: "before", Spare: 4}, {Title: "Status", Spare: 1}},
 	}
@@ -38,6 +38,17 @@ func (t teller) tables() []diagnose.Table {
 		table.Add(d, row...)
 	}
 	return []diagnose.Table{table}
+}
+
+// during names the event, "" for the whole run.
+func (t teller) during() string {
+	switch t.event {
+	case "":
+		return ""
+	case startEvent:
+		return " during the start"
+	}
+	return " after " + t.event
 }
 
 func number(n float64) diagnose.Phrase {
@@ -77,9 +88,9 @@ func (t teller) status(name string) string {
 func (t teller) picture(s suspect) *diagnose.Picture {
 	f := &diagnose.Flame{Unit: "ms", Of: "time", Beside: len(t.before) > 0}
 	amounts := func(n *node) (before, now float64) { return mean(times(n.before)), mean(times(n.now)) }
-	title := "What the main thread does, by call"
+	title := "What the main thread does" + t.during() + ", by call"
 	if at := t.columnOf(s); at >= 0 && !f.Beside {
-		title = "What the main thread did when it was kept, by call"
+		title = "What the main thread did" + t.during() + " when it was kept, by call"
 		amounts = func(n *node) (before, now float64) { return 0, n.now[at].ms }
 	}
 	kept := t.drawn(func(n *node) float64 { before, now := amounts(n); return max(before, now) })

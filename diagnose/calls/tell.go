@@ -47,7 +47,7 @@ func (t teller) cause(s suspect) diagnose.Cause {
 		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: s.name, File: t.file(s.name)},
 		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, Sure: s.sure},
 		Title:    say(diagnose.Part{Name: s.name, As: diagnose.Short, Most: 80}, kindOf(s.kind).title), Sentence: t.sentence(s), Basis: t.basis(),
-		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(), Picture: t.picture(s),
+		Evidence: t.links(s), Doubts: t.doubts(s), Picture: t.picture(s),
 	}
 	if s.shown == nil {
 		c.Explains.ShareLow, c.Explains.ShareHigh, c.Explains.Level = new(s.low), new(s.high), level

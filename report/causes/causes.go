@@ -117,6 +117,12 @@ func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 		})
 	}
 	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(doubts[:min(len(doubts), mostLines)])}
+	for _, c := range e.Causes {
+		more := document.Item{Text: wording.UpperFirst(text(c.Title)), Links: document.Links{Page: c.See, Comment: c.See}}
+		if diagnose.Address(c.See) && !slices.Contains(g.More, more) && len(g.More) < mostLines {
+			g.More = append(g.More, more)
+		}
+	}
 	for _, aside := range e.Asides {
 		g.Small = joined(g.Small, text(aside))
 	}

@@ -143,6 +143,7 @@ type Group struct {
 	Fact    string // a summary in a line
 	Lines   []string
 	Doubts  []string // reasons to doubt it
+	More    []Item   // where there is more, each with its links
 	Small   string   // small print
 	Figures []Figure
 	Tables  []Section // of tables

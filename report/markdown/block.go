@@ -194,6 +194,7 @@ func groups(s document.Section, g *document.Groups) []block {
 	for _, text := range slices.Concat(first.Lines, doubts(g)) {
 		b.lines = append(b.lines, "- "+Escape(text)+"\n")
 	}
+	b.lines = append(b.lines, items(first.More)...)
 	out := append([]block{b}, figures(first.Figures)...)
 	for _, s := range first.Tables {
 		if t, ok := s.Body.(*document.Table); ok && !s.Detail && len(t.Rows) > 0 {

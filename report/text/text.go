@@ -182,6 +182,9 @@ func (t *text) groups(title string, g *document.Groups) error {
 		for _, line := range append(slices.Clone(group.Lines), group.Doubts...) {
 			t.item(line)
 		}
+		for _, more := range group.More {
+			t.item(more.Text + ": " + more.Links.Page)
+		}
 		t.figures(group.Figures, verbose)
 		if !verbose {
 			continue
