@@ -34,6 +34,8 @@ type App struct {
 	Slow        []Slow
 	Janks       []Jank
 	Causes      []Cause // of slow frames
+	Calls       []Calls // of methods on the UI thread
+	FrameCalls  int     // how many short methods each frame calls beyond those of every app
 	Faults      []Fault
 	Silent      bool // logs no UI events
 	Surface     bool // draws all frames but the first of each window itself, on a SurfaceView

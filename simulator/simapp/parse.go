@@ -52,6 +52,7 @@ func Parse(data []byte) (*App, error) {
 		}
 	}
 	p.app.Plain = plain(string(data))
+	p.app.sampledCalls()
 	return p.app, p.check()
 }
 
@@ -93,6 +94,7 @@ func (p *parser) line(i int, line string) error {
 var statements = map[string]func(p *parser, words []string) error{
 	"package":    func(p *parser, w []string) error { return one(w, &p.app.Package, packageName) },
 	"benchmark":  (*parser).benchmark,
+	"calls":      (*parser).calls,
 	"build":      func(p *parser, w []string) error { return one(w, &p.app.Build, word) },
 	"activity":   func(p *parser, w []string) error { return one(w, &p.app.Activity, className) },
 	"permission": func(p *parser, w []string) error { return p.permission(w) },

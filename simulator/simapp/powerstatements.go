@@ -13,6 +13,7 @@ import (
 // apart from frames.
 var powerStatements = map[string]func(p *parser, words []string) error{
 	"layers":             (*parser).layers,
+	"frame-calls":        func(p *parser, w []string) error { return one(w, &p.app.FrameCalls, frameCalls) },
 	"method":             (*parser).method,
 	"load":               (*parser).load,
 	"traffic":            (*parser).traffic,
@@ -85,6 +86,8 @@ func (p *parser) method(w []string) (err error) {
 	p.app.Power.Methods = append(p.app.Power.Methods, m)
 	return err
 }
+
+func frameCalls(s string) (int, error) { return number(s, 0, 10_000) }
 
 func methodName(s string) (string, error) { return match(methodPattern, "a method's name", s) }
 

@@ -108,7 +108,7 @@ func TestParseErrors(t *testing.T) {
 		{"hello", `line 1: want "apkgate-simulated-app/1"`},
 		{"apkgate-simulated-app/2\n", "line 1: want"},
 		{"apkgate-simulated-app/1\n", "names no package"},
-		{head + "speed 3\n", `line 3: "speed" is not one of activity, allocates, benchmark, blocks, build, cost`},
+		{head + "speed 3\n", `line 3: "speed" is not one of activity, allocates, benchmark, blocks, build, calls, cost`},
 		{head + "cost 7\n", `line 3: "7" is not a duration`},
 		{head + "cost 7ms 8ms\n", "line 3: want one value, have 2"},
 		{head + "cost -7ms\n", "line 3"},

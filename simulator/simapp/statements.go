@@ -352,6 +352,9 @@ func (p *parser) check() error {
 			return err
 		}
 	}
+	if err := a.checkCalls(); err != nil {
+		return err
+	}
 	for _, e := range a.Power.events() {
 		if err := a.checkEvents(e.rule, []string{e.name}); err != nil {
 			return err

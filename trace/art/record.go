@@ -137,8 +137,11 @@ func (r *recorder) windows() (out []run.TraceWindow) {
 	return out
 }
 
-// idle reports whether a thread that is in the method has nothing to do.
-func (r *recorder) idle(m Method) bool { return m.Idle() }
+// idle reports whether a thread that is in the method has nothing to do. A dump of long calls has no
+// native methods, and so the looper's queue waits in its Java method.
+func (r *recorder) idle(m Method) bool {
+	return m.Idle() || r.t.Format == LongOnes && m.String() == "android.os.MessageQueue.next"
+}
 
 // mainFirst is the first of a list, in its order, of which those of the main thread are left out
 // last.

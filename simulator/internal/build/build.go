@@ -36,6 +36,9 @@ func Properties(p profile.Profile, production, lowRAM bool) map[string]string {
 	if p.API >= 23 {
 		props["ro.build.version.security_patch"] = "2026-01-05"
 	}
+	if p.API >= 36 && !production {
+		props["dalvik.vm.allow_profile_code"] = "true"
+	}
 	if production {
 		produce(props)
 	}

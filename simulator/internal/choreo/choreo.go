@@ -35,6 +35,9 @@ type Conditions struct {
 	Loads dispatch.Loads
 	// Slow returns the additional delay of content on a slowed network; nil for none.
 	Slow func(*rand.Rand) time.Duration
+	// Recorded returns how much longer that many calls take in such a span of the UI thread's work
+	// because they are being recorded; nil for none.
+	Recorded func(calls int, work time.Duration) time.Duration
 }
 
 // Performance is one performed scenario. Times count from its beginning, which is a vsync.
@@ -74,6 +77,8 @@ type Block struct {
 	At, For time.Duration
 	// Task is what it executes then, nil for a computation that is no task.
 	Task *simapp.Task
+	// Event is the one after which the app makes the calls of its file, "" for another computation.
+	Event string
 }
 
 // SessionFactor draws the factor of a session: the effect of a warm or busy phone.
@@ -156,6 +161,7 @@ func (s *stage) plan(begin time.Duration, events []simapp.Event) {
 		s.answer(at, e)
 		s.lag(at, s.app.Lag)
 		s.jank(at, next, e.Name)
+		s.calls(at, e.Name)
 	}
 }
 
@@ -214,6 +220,17 @@ func (s *stage) jank(at, next time.Duration, event string) {
 		}
 		s.unsteady = append(s.unsteady, interval{at, next + time.Second})
 		s.unsteadyFactor = max(s.unsteadyFactor, 1+j.Recover/2)
+	}
+}
+
+// calls makes the calls after an event: they take the UI thread, as a heavy computation does.
+func (s *stage) calls(at time.Duration, event string) {
+	if len(s.app.Calls) == 0 {
+		return
+	}
+	if _, total := simapp.Count(s.app.CallsAfter(event, s.c.Context)); total > 0 {
+		long := min(scale(total, s.factor*lognormal(s.r, 0.04)), simapp.MaxDuration)
+		s.perf.Blocks = append(s.perf.Blocks, Block{At: at + 20*time.Millisecond, For: long, Event: event})
 	}
 }
 

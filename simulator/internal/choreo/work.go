@@ -47,6 +47,10 @@ const (
 // shares are the stages' shares of an ordinary frame.
 var shares = [Stages]float64{Input: 0.02, Animation: 0.08, Traversals: 0.12, Draw: 0.26, SyncQueued: 0.01, Sync: 0.09, Issue: 0.28, Swap: 0.14}
 
+// FrameCalls is how many of the system's methods are called in each frame, as far as they are
+// recorded: one for each stage.
+const FrameCalls = 5
+
 // slack keeps rounding errors of a vsync from requesting an additional frame.
 const slack = 50 * time.Microsecond
 
@@ -97,6 +101,10 @@ func (p *Performance) Work(at time.Duration) Work {
 	ordinary := min(slow, scale(s.app.Cost, s.factor*noise))
 	w.BeyondUI, w.BeyondRender = slow-ordinary, w.Cost-slow
 	w.Think = scale(s.app.Think, factor)
+	if s.c.Recorded != nil {
+		more := s.c.Recorded(FrameCalls+s.app.FrameCalls, w.Cost)
+		w.Cost, w.BeyondUI = w.Cost+more, w.BeyondUI+more
+	}
 	if s.nextLayout < len(s.layouts) && s.layouts[s.nextLayout] <= at+w.Held {
 		w.Layout = true
 		s.nextLayout++
@@ -116,6 +124,16 @@ func (p *Performance) Hold(b Block) {
 	s := p.source
 	i, _ := slices.BinarySearchFunc(s.perf.Blocks[s.nextBlock:], b, func(a, b Block) int { return cmp.Compare(a.At, b.At) })
 	s.perf.Blocks = slices.Insert(s.perf.Blocks, s.nextBlock+i, b)
+}
+
+// Free returns when the UI thread is free of pending computations, at or after a time.
+func (p *Performance) Free(at time.Duration) time.Duration {
+	for _, b := range p.source.perf.Blocks {
+		if b.At <= at {
+			at = max(at, b.At+b.For)
+		}
+	}
+	return at
 }
 
 // heldUp returns how long the frame at a vsync waits for pending computations.

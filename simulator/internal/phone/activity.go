@@ -23,6 +23,8 @@ func am(c *call, then func(code int)) {
 		amStart(c, then)
 	case "instrument":
 		amInstrument(c, then)
+	case "profile":
+		amProfile(c, then)
 	case "force-stop", "kill":
 		pkg := c.Arg(len(c.Args) - 1)
 		c.kill(pkg)

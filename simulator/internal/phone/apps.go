@@ -29,6 +29,8 @@ type process struct {
 	task       task
 	stands     *stacks.Standing // its UI thread's standstill from the app's file; or nil
 	traces     string           // the file of its stacks, after it stopped responding
+	stood      []stoodStill     // when its UI thread stood still as its file says
+	profiles   *profiling       // what records its calls, or nil
 }
 
 // newProcess returns a process that starts now.
@@ -90,6 +92,7 @@ func (p *Phone) kill(pkg string) {
 
 // die ends a process without logging.
 func (p *Phone) die(pr *process) {
+	p.dropProfiling(pr, false)
 	p.closeAccount(pr)
 	p.closeWindows(pr)
 	p.keepGraphics(pr)

@@ -171,6 +171,7 @@ func (p *Phone) crash(pr *process) {
 	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", pr.app.Package, pr.PID)
 	p.log.Event("am_proc_died", 0, pr.PID, pr.app.Package)
 	p.exited(pr, anr.Crashed, "crash")
+	p.dropProfiling(pr, true)
 	p.die(pr)
 	if w != nil {
 		w.appDied("Process crashed.")

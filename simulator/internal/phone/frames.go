@@ -110,7 +110,9 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 	begin := pr.draws.Play(perf, p.clock.Now())
 	for _, b := range perf.Blocks {
 		p.clock.At(begin+b.At+b.For+longFrameTold, func() { p.tellLongFrames(pr) })
-		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For, Task: b.Task})
+		i := len(pr.busy)
+		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For, Task: b.Task, Event: b.Event})
+		p.clock.At(begin+b.At, func() { p.stretchBlock(pr, i) })
 	}
 	p.runTasks(pr, perf.Tasks, begin)
 	marks := make([]choreo.Mark, len(perf.Marks))

@@ -108,6 +108,12 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 			add(sched.Item{Thread: cast.UI, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Other, Method: power.Mixed})
 			continue
 		}
+		if b.Event != "" {
+			eachRun(pr, b, pr.app.CallsAfter(b.Event, p.context()), func(method int, from, to time.Duration) {
+				add(sched.Item{Thread: cast.UI, Woken: from, From: from, To: to, Kind: power.Block, Method: method})
+			})
+			continue
+		}
 		add(sched.Item{Thread: cast.UI, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
 	}
 	for _, c := range p.collections(pr, from, to) {

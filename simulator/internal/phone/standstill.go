@@ -33,6 +33,7 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	if runs(f.Because.Why) {
 		pr.busy = append(pr.busy, choreo.Block{At: now, For: long})
 	}
+	pr.stood = append(pr.stood, stoodStill{now, long, f.Because})
 	if !runs(f.Because.Why) && pr.usage != nil {
 		p.power.Stand(pr.usage, f.Because, long)
 	}

@@ -121,11 +121,22 @@ func (a *App) Stop(now time.Duration) {
 }
 
 // Hold blocks the UI thread from now on.
-func (a *App) Hold(now, long time.Duration) {
+func (a *App) Hold(now, long time.Duration) { a.HoldFrom(now, now, long) }
+
+// HoldFrom blocks the UI thread from a time on, now or later.
+func (a *App) HoldFrom(now, from, long time.Duration) {
 	a.Advance(now)
 	if a.plays != nil {
-		a.plays.Hold(choreo.Block{At: now - a.began, For: long})
+		a.plays.Hold(choreo.Block{At: from - a.began, For: long})
 	}
+}
+
+// Free returns when the UI thread is free of computations, now or later.
+func (a *App) Free(now time.Duration) time.Duration {
+	if a.plays == nil {
+		return max(now, a.ui)
+	}
+	return a.plays.Free(now-a.began) + a.began
 }
 
 // Stall blocks the render thread once it is free, and returns from when. A dump of its frames

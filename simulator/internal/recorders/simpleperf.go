@@ -79,7 +79,7 @@ func (c *call) record(then func(code int)) {
 	if s.find() == nil {
 		c.Errorf("simpleperf I environment.cpp:545] Waiting for process of app %s\n", s.pkg)
 	}
-	s.job = &shell.Job{Name: "simpleperf", Line: strings.Join(s.words, " "), Signal: func(int) { s.stop() }, Died: s.lost}
+	s.job = &shell.Job{Program: s, Name: "simpleperf", Line: strings.Join(s.words, " "), Signal: func(int) { s.stop() }, Died: s.lost}
 	c.AddJob(s.job)
 	if !c.Detached() {
 		c.OnHangUp(s.stop)
@@ -168,6 +168,21 @@ func (s *sampling) find() *account.Process {
 		}
 	}
 	return s.target
+}
+
+// perSample is what a sample with a copy of the stack costs the sampled thread. No number of it is
+// published: this one is invented.
+const perSample = 10 * time.Microsecond
+
+// SamplingCost returns how much longer a thread of a package takes for work while simpleperf samples
+// it.
+func SamplingCost(host *shell.Host, pkg string, work time.Duration) (more time.Duration) {
+	for _, j := range host.Jobs() {
+		if s, ok := j.Program.(*sampling); ok && !s.over && s.pkg == pkg {
+			more += time.Duration(float64(work) * float64(s.hz) * perSample.Seconds())
+		}
+	}
+	return more
 }
 
 // lost ends the recording when its process has ended.

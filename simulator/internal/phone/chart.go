@@ -1,0 +1,189 @@
+package phone
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/simulator/internal/account"
+	"github.com/apkgate/apkgate/simulator/internal/choreo"
+	"github.com/apkgate/apkgate/simulator/internal/methodtrace"
+	"github.com/apkgate/apkgate/simulator/internal/power"
+	"github.com/apkgate/apkgate/simulator/simapp"
+)
+
+// chart returns what a process called between two times.
+func (p *Phone) chart(pr *process, from, until time.Duration) *methodtrace.Chart {
+	c := &methodtrace.Chart{PID: pr.PID}
+	work := p.power.Work(pr.usage)
+	ran := map[int]*ranSoFar{}
+	work.Slices(from, until, func(s power.Slice) {
+		if ran[s.Thread] == nil {
+			ran[s.Thread] = &ranSoFar{}
+		}
+		ran[s.Thread].add(s)
+	})
+	p.chartUI(pr, c, from, until)
+	c.Threads[0].CPU = ran[account.UI].at
+	for place := account.Pool; place < account.Binders; place++ {
+		t := pr.usage.Threads[place]
+		if t == nil || ran[place] == nil {
+			continue
+		}
+		worker := &methodtrace.Thread{TID: t.TID, Name: t.Name, CPU: ran[place].at}
+		ran[place].calls(c, worker, pr.app.Power)
+		c.Threads = append(c.Threads, worker)
+	}
+	return c
+}
+
+// chartUI adds the UI thread.
+func (p *Phone) chartUI(pr *process, c *methodtrace.Chart, from, until time.Duration) {
+	ui := methodtrace.UI{More: pr.app.FrameCalls}
+	p.advance()
+	for _, l := range pr.Layers {
+		for i := range l.Frames {
+			if f := &l.Frames[i]; f.Issue > from && f.Actual.From < until {
+				ui.Frames = append(ui.Frames, *f)
+			}
+		}
+	}
+	if f := pr.draws.Begun(); f != nil {
+		ui.Frames = append(ui.Frames, *f)
+	}
+	for _, s := range pr.stood {
+		ui.Blocks = append(ui.Blocks, methodtrace.Block{From: s.At, To: s.At + s.For, Chain: standsIn(pr.app, s.why)})
+	}
+	for _, b := range pr.busy {
+		ui.Blocks = append(ui.Blocks, methodtrace.Block{From: b.At, To: b.At + b.For, Tree: pr.app.CallsAfter(b.Event, p.context()), Chain: p.heavy(pr, b.Event)})
+	}
+	main := &methodtrace.Thread{TID: int32(pr.PID), Name: "main"}
+	ui.Lay(c, main, from, until)
+	c.Threads = append(c.Threads, main)
+}
+
+// heavy returns the methods of a heavy computation, the outermost first.
+func (p *Phone) heavy(pr *process, event string) (out []methodtrace.Named) {
+	if event != "" {
+		return nil
+	}
+	jank := pr.app.Power.JankMethod()
+	if jank < 0 {
+		return []methodtrace.Named{{Name: pr.app.ActivityClass() + ".onClick", Kind: simapp.Java}}
+	}
+	for _, m := range slices.Backward(pr.app.Power.Chain(jank)) {
+		out = append(out, named(pr.app.Power.Methods[m]))
+	}
+	return out
+}
+
+func named(m simapp.Method) methodtrace.Named { return methodtrace.Named{Name: m.Name, Kind: m.Kind} }
+
+// standsIn returns the methods in which a UI thread stands still, the outermost first.
+func standsIn(app *simapp.App, s simapp.Standstill) []methodtrace.Named {
+	if s.Why == simapp.OwnWork && s.Method != "" {
+		return []methodtrace.Named{{Name: s.Method, Kind: simapp.Java}}
+	}
+	out := []methodtrace.Named{{Name: app.ActivityClass() + ".onClick", Kind: simapp.Java}}
+	switch s.Why {
+	case simapp.SlowPeer:
+		call := s.Calls[0]
+		out = append(out, methodtrace.Named{Name: call.Interface + "$Stub$Proxy." + call.Method, Kind: simapp.Java},
+			methodtrace.Named{Name: "android.os.BinderProxy.transact", Kind: simapp.Java}, methodtrace.Named{Name: "android.os.BinderProxy.transactNative", Kind: simapp.Native})
+	case simapp.SlowDisk:
+		out = append(out, methodtrace.Named{Name: "java.io.FileDescriptor.sync", Kind: simapp.Java}, methodtrace.Named{Name: "libcore.io.Linux.fsync", Kind: simapp.Native})
+	}
+	return out
+}
+
+// ranSoFar is a thread's CPU time and methods.
+type ranSoFar struct{ slices []power.Slice }
+
+func (r *ranSoFar) add(s power.Slice) { r.slices = append(r.slices, s) }
+
+// at returns the thread's CPU time up to a time; of a thread that did not run it is 0.
+func (r *ranSoFar) at(t time.Duration) time.Duration {
+	if r == nil || len(r.slices) == 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(r.slices, t, func(s power.Slice, t time.Duration) int { return cmp.Compare(s.To, t) })
+	if i == len(r.slices) {
+		last := r.slices[i-1]
+		return last.Ran + last.To - last.From
+	}
+	return r.slices[i].Ran + max(0, t-r.slices[i].From)
+}
+
+// calls adds what a thread of a pool did: a task for each time that it was busy without a pause.
+func (r *ranSoFar) calls(c *methodtrace.Chart, t *methodtrace.Thread, app simapp.Power) {
+	const pause = 5 * time.Millisecond
+	add := func(name string, kind simapp.Code, from, to time.Duration) {
+		t.Calls = append(t.Calls, methodtrace.Call{Method: c.Method(name, kind), From: from, To: to})
+	}
+	for i := 0; i < len(r.slices); {
+		end := i + 1
+		for end < len(r.slices) && r.slices[end].From-r.slices[end-1].To < pause {
+			end++
+		}
+		from, to := r.slices[i].From, r.slices[end-1].To
+		add("java.util.concurrent.ThreadPoolExecutor.runWorker", simapp.Java, from, to)
+		for ; i < end; i++ {
+			s, until := r.slices[i], r.slices[i].To
+			for i+1 < end && r.slices[i+1].Method == s.Method { // it goes on
+				i++
+				until = r.slices[i].To
+			}
+			if s.Method >= 0 {
+				for _, m := range slices.Backward(app.Chain(s.Method)) {
+					add(app.Methods[m].Name, app.Methods[m].Kind, s.From, until)
+				}
+			}
+		}
+	}
+}
+
+// eachRun calls add with the parts of a block with calls in which they use a CPU, by method.
+func eachRun(pr *process, b choreo.Block, tree []simapp.Called, add func(method int, from, to time.Duration)) {
+	const finest = 250 * time.Microsecond
+	_, total := simapp.Count(tree)
+	if total == 0 {
+		return
+	}
+	at, method := b.At, waitsNow
+	flush := func(to time.Duration) {
+		if method != waitsNow && to > at {
+			add(method, at, to)
+		}
+		at = to
+	}
+	methodtrace.Lay(tree, b.At, float64(b.For)/float64(total), nil, func(c *simapp.Calls, from, to time.Duration) {
+		now := sampledAs(pr.app, c)
+		if now == method || to-from < finest && method != waitsNow {
+			return
+		}
+		flush(from)
+		method = now
+	})
+	flush(b.At + b.For)
+}
+
+// waitsNow stands for the methods that wait: they are not sampled.
+const waitsNow = -3
+
+// sampledAs returns the place of the method under which a call's code is sampled: that of its
+// caller's for an inlined one.
+func sampledAs(app *simapp.App, c *simapp.Calls) int {
+	if c.Waits {
+		return waitsNow
+	}
+	if m := app.Power.Method(c.Method); m >= 0 {
+		return m
+	}
+	return max(app.Power.Method(app.CompiledCaller(*c)), power.Mixed)
+}
+
+// stoodStill is a standstill of the app's file.
+type stoodStill struct {
+	At, For time.Duration
+	why     simapp.Standstill
+}
