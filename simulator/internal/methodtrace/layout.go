@@ -53,6 +53,8 @@ type Block struct {
 	From, To time.Duration
 	Tree     []simapp.Called // the calls of the app's file; nil: Chain
 	Chain    []Named         // the methods that run, the outermost first
+	// Within reports that it is a part of what the thread does then, if it does something.
+	Within bool
 }
 
 // Named is a method with the kind of its code.
@@ -72,7 +74,8 @@ type UI struct {
 // Methods of a UI thread: android.os.Looper, android.view.Choreographer and ViewRootImpl.
 var (
 	dispatch = Named{"android.os.Handler.dispatchMessage", simapp.Java}
-	idles    = []Named{{"android.os.MessageQueue.next", simapp.Java}, {"android.os.MessageQueue.nativePollOnce", simapp.Native}}
+	next     = []Named{{"android.os.MessageQueue.next", simapp.Java}}
+	poll     = []Named{{"android.os.MessageQueue.nativePollOnce", simapp.Native}}
 	stages   = [choreo.FrameCalls]Named{
 		dispatch, {"android.view.Choreographer.doFrame", simapp.Java}, {"android.view.Choreographer.doCallbacks", simapp.Java},
 		{"android.view.ViewRootImpl.performTraversals", simapp.Java}, {"android.view.View.draw", simapp.Java},
@@ -106,18 +109,16 @@ func (u UI) pieces() (out []piece) {
 // message.
 func (u UI) Lay(c *Chart, t *Thread, from, until time.Duration) {
 	idle := from
-	add := func(m Named, from, to time.Duration) {
-		t.Calls = append(t.Calls, Call{c.Method(m.Name, m.Kind), from, to})
-	}
+	add := func(chain []Named, from, to time.Duration) { t.Add(c, chain, from, to) }
 	wait := func(to time.Duration) {
-		if to > idle {
-			for _, m := range idles {
-				add(m, idle, to)
-			}
-		}
+		t.awaitMessage(c, idle, to)
 	}
 	for _, p := range u.pieces() {
 		if p.to <= from || p.from >= until {
+			continue
+		}
+		if p.block != nil && p.block.Within && p.from < idle {
+			add(p.block.Chain, p.from, min(p.to, idle))
 			continue
 		}
 		p.from = max(p.from, idle)
@@ -130,20 +131,29 @@ func (u UI) Lay(c *Chart, t *Thread, from, until time.Duration) {
 			u.frame(p, add)
 			continue
 		}
-		add(dispatch, p.from, p.to)
-		for _, m := range p.block.Chain {
-			add(m, p.from, p.to)
-		}
+		add([]Named{dispatch}, p.from, p.to)
+		add(p.block.Chain, p.from, p.to)
 		if _, total := simapp.Count(p.block.Tree); total > 0 {
 			factor := float64(p.to-p.from) / float64(total)
-			Lay(p.block.Tree, p.from, factor, func(m *simapp.Calls, from, to time.Duration) { add(Named{m.Method, m.Kind}, from, to) }, nil)
+			Lay(p.block.Tree, p.from, factor, func(m *simapp.Calls, from, to time.Duration) { add([]Named{{m.Method, m.Kind}}, from, to) }, nil)
 		}
 	}
 	wait(until)
+	t.Sort()
+}
+
+// awaitMessage adds that a looper waits for a message: the first poll returns at once.
+func (t *Thread) awaitMessage(c *Chart, from, to time.Duration) {
+	const atOnce = 4 * time.Microsecond
+	if to > from {
+		t.Add(c, next, from, to)
+		t.Add(c, poll, from, min(from+atOnce, to))
+		t.Add(c, poll, min(from+atOnce, to), to)
+	}
 }
 
 // frame adds the calls of a frame.
-func (u UI) frame(p piece, add func(m Named, from, to time.Duration)) {
+func (u UI) frame(p piece, add func(chain []Named, from, to time.Duration)) {
 	f := p.frame
 	begins := [len(stages)]time.Duration{p.from, p.from, f.Animation, f.Traversals, f.Draw}
 	for i, m := range stages {
@@ -151,7 +161,7 @@ func (u UI) frame(p piece, add func(m Named, from, to time.Duration)) {
 		if i > 1 {
 			to = f.SyncQueued
 		}
-		add(m, max(begins[i], p.from), min(to, p.to))
+		add([]Named{m}, max(begins[i], p.from), min(to, p.to))
 	}
 	if u.More == 0 {
 		return
@@ -159,6 +169,6 @@ func (u UI) frame(p piece, add func(m Named, from, to time.Duration)) {
 	each := (f.SyncQueued - f.Draw) / time.Duration(u.More)
 	for n := range u.More {
 		at := f.Draw + time.Duration(n)*each
-		add(short, at, at+each*9/10)
+		add([]Named{short}, at, at+each*9/10)
 	}
 }

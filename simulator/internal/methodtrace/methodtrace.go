@@ -31,6 +31,19 @@ type Thread struct {
 	CPU func(at time.Duration) time.Duration
 }
 
+// Add adds calls of which each makes the next one.
+func (t *Thread) Add(c *Chart, chain []Named, from, to time.Duration) {
+	for _, m := range chain {
+		t.Calls = append(t.Calls, Call{c.Method(m.Name, m.Kind), from, to})
+	}
+}
+
+// Sort puts the calls into the order of a thread's: of two that begin together, the longer one makes
+// the other.
+func (t *Thread) Sort() {
+	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })
+}
+
 // Chart has what a process called.
 type Chart struct {
 	PID     int

@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/choreo"
 	"github.com/apkgate/apkgate/simulator/internal/methodtrace"
 	"github.com/apkgate/apkgate/simulator/internal/power"
+	"github.com/apkgate/apkgate/simulator/internal/timeline"
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
@@ -25,6 +26,7 @@ func (p *Phone) chart(pr *process, from, until time.Duration) *methodtrace.Chart
 	})
 	p.chartUI(pr, c, from, until)
 	c.Threads[0].CPU = ran[account.UI].at
+	p.chartTasks(pr, c, from, until)
 	for place := account.Pool; place < account.Binders; place++ {
 		t := pr.usage.Threads[place]
 		if t == nil || ran[place] == nil {
@@ -55,11 +57,96 @@ func (p *Phone) chartUI(pr *process, c *methodtrace.Chart, from, until time.Dura
 		ui.Blocks = append(ui.Blocks, methodtrace.Block{From: s.At, To: s.At + s.For, Chain: standsIn(pr.app, s.why)})
 	}
 	for _, b := range pr.busy {
+		if b.Task != nil {
+			ui.Blocks = append(ui.Blocks, methodtrace.Block{From: b.At, To: b.At + b.For, Chain: []methodtrace.Named{methodtrace.Runs(b.Task)}})
+			continue
+		}
 		ui.Blocks = append(ui.Blocks, methodtrace.Block{From: b.At, To: b.At + b.For, Tree: pr.app.CallsAfter(b.Event, p.context()), Chain: p.heavy(pr, b.Event)})
+	}
+	for _, t := range p.tasksOf(pr, from, until) {
+		if t.Sender == simapp.MainUnit.Name {
+			ui.Blocks = append(ui.Blocks, methodtrace.Block{From: t.Scheduled, To: t.Scheduled + methodtrace.Enqueues, Chain: methodtrace.Scheduling(t, p.startOf(t)), Within: true})
+		}
 	}
 	main := &methodtrace.Thread{TID: int32(pr.PID), Name: "main"}
 	ui.Lay(c, main, from, until)
 	c.Threads = append(c.Threads, main)
+}
+
+// tasksOf returns the tasks of a process that are scheduled or executed between two times, without
+// the messages by which the UI thread shows what they did.
+func (p *Phone) tasksOf(pr *process, from, until time.Duration) (out []*timeline.Task) {
+	for i := range p.timeline.Tasks {
+		t := &p.timeline.Tasks[i]
+		if int(t.PID) == pr.PID && !t.Shows && t.Scheduled < until && max(t.Scheduled, t.Done) >= from {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// startOf returns how a task came to be executed. A worker that is idle is woken; its first task
+// has it begin.
+func (p *Phone) startOf(t *timeline.Task) methodtrace.Start {
+	const soon = 2 * time.Millisecond
+	if t.Started-t.Scheduled-t.Delay > soon {
+		return methodtrace.Queued
+	}
+	return p.workerOf(t)
+}
+
+// workerOf returns whether the worker of a task begins with it, or waited.
+func (p *Phone) workerOf(t *timeline.Task) methodtrace.Start {
+	for i := range p.timeline.Tasks {
+		if o := &p.timeline.Tasks[i]; o.PID == t.PID && o.Thread == t.Thread && o.Started < t.Started && o.Done > o.Started {
+			return methodtrace.Wakes
+		}
+	}
+	return methodtrace.Grows
+}
+
+// chartTasks adds the threads that execute asynchronous tasks.
+func (p *Phone) chartTasks(pr *process, c *methodtrace.Chart, from, until time.Duration) {
+	list := p.tasksOf(pr, from, until)
+	slices.SortStableFunc(list, func(a, b *timeline.Task) int { return cmp.Compare(a.Started, b.Started) })
+	workers := map[string]*methodtrace.Thread{}
+	idle := map[string]time.Duration{}
+	for i, t := range list {
+		if t.Thread == "" || t.Unit.Kind == simapp.MainThread || t.Started >= until || t.Done <= t.Started {
+			continue
+		}
+		w := workers[t.Thread]
+		if w == nil {
+			w = &methodtrace.Thread{TID: t.TID, Name: t.Thread, CPU: (*ranSoFar)(nil).at}
+			workers[t.Thread], idle[t.Thread] = w, from-1
+			c.Threads = append(c.Threads, w)
+			if p.workerOf(t) == methodtrace.Grows {
+				idle[t.Thread] = t.Started
+			}
+			w.Begin(c, t.Unit.Kind, idle[t.Thread])
+		}
+		w.Waits(c, t.Unit.Kind, idle[t.Thread], t.Started)
+		var then *methodtrace.Start
+		if n := slices.IndexFunc(list[i+1:], func(o *timeline.Task) bool { return o.Unit == t.Unit && o.Scheduled < t.Done }); n >= 0 {
+			how := p.workerOf(list[i+1+n])
+			then = &how
+		}
+		idle[t.Thread] = w.Execute(c, t, then)
+	}
+	for _, t := range list {
+		if w := workers[t.Sender]; w != nil {
+			w.Add(c, methodtrace.Scheduling(t, p.startOf(t)), t.Scheduled-methodtrace.Enqueues, t.Scheduled)
+		}
+	}
+	for _, t := range list {
+		if w := workers[t.Thread]; w != nil && idle[t.Thread] < until {
+			w.Waits(c, t.Unit.Kind, idle[t.Thread], until)
+			idle[t.Thread] = until
+		}
+	}
+	for _, w := range workers {
+		w.Sort()
+	}
 }
 
 // heavy returns the methods of a heavy computation, the outermost first.

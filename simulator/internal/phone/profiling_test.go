@@ -13,6 +13,8 @@ import (
 
 	"github.com/apkgate/apkgate/trace/art"
 	"github.com/apkgate/apkgate/trace/perfetto/tables/tablestest"
+	"github.com/apkgate/apkgate/trace/tasks"
+	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 )
 
 const (
@@ -281,6 +283,41 @@ func TestPerfettoReadsProfiles(t *testing.T) {
 		calls.Finish()
 		if all := tablestest.Query(t, path, "select count(*) as n from slice")[0]["n"]; all != strconv.Itoa(ours) {
 			t.Errorf("%q: trace_processor has %s slices, and we %d, %d of them open", options, all, ours, open)
+		}
+	}
+}
+
+// The methods that DiagDroid hooks are in a recording of all calls, with the stack that schedules a
+// task in the app's file: which waited, and behind what, is read from it.
+func TestProfilesHaveTheTasks(t *testing.T) {
+	p := newPhone(t, newest, still+`unit images async-task
+unit io thread-pool size 2
+task sync on images after tap runs 5ms io 600ms of com.example.still.Sync$1 from com.example.still.Sync.start(Sync.java:31),com.example.still.Inbox.open(Inbox.java:9)
+task show on images after tap at 200ms runs 30ms of com.example.still.Inbox$2 from com.example.still.Inbox.show(Inbox.java:80)
+task save on io after tap at 300ms runs 20ms of com.example.still.Store$1 from com.example.still.Store.save(Store.java:12)
+`)
+	_, raw := profiledCalls(t, p, "start com.example.still "+artFile, "stop com.example.still")
+	list, err := arttasks.Read(bytes.NewReader(raw), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]time.Duration{}
+	for _, task := range list.Tasks {
+		for _, frame := range task.Context {
+			if strings.HasPrefix(frame, "com.example.still.") {
+				name, _, _ := strings.Cut(frame, "(")
+				got[name], _ = task.Queued()
+				if task.Started == tasks.Unknown {
+					got[name] = -1
+				}
+				break
+			}
+		}
+	}
+	// show is scheduled 200 ms after sync, which takes 600 ms and some.
+	for frame, want := range map[string]time.Duration{"com.example.still.Sync.start": 0, "com.example.still.Inbox.show": 400 * time.Millisecond, "com.example.still.Store.save": 0} {
+		if waited, known := got[frame]; !known || waited < want || waited > want+30*time.Millisecond {
+			t.Errorf("%s: waited %v, known: %v, want %v; of all: %v %v", frame, waited, known, want, got, list.Warnings)
 		}
 	}
 }
