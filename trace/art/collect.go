@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,12 @@ type Repetition struct {
 	Number int // the iteration, from 1
 	// Began is when the trace's clock was 0, on the device's CLOCK_MONOTONIC.
 	Began time.Duration
+	// First is when its first event was, on CLOCK_MONOTONIC, where the trace's clock is another: a
+	// low-overhead dump has the counter of the CPU, which counts sleep and from an earlier time on.
+	// It replaces Began; 0 where it is not needed.
+	First time.Duration
+	// Main is the id of the main thread, for a trace that names none; 0 where it does.
+	Main uint32
 	// Events are the UI events in chronological order. A piece of work belongs to the event in which
 	// it begins; without any, all to the whole run.
 	Events []trace.Event
@@ -59,7 +66,8 @@ type callKey struct {
 // without a clock, or without calls, adds nothing, and neither does one by another clock than those
 // before, which is a warning.
 func (c *Collector) Add(src io.ReadSeeker, mapping *r8map.Map, rep Repetition) (*Trace, error) {
-	t, err := Read(src, nil)
+	first := time.Duration(math.MaxInt64)
+	t, err := Read(src, func(e Event) { first = min(first, e.Time) })
 	if err != nil || t.Clock == NoClock || t.Events == 0 {
 		return t, err
 	}
@@ -74,8 +82,13 @@ func (c *Collector) Add(src io.ReadSeeker, mapping *r8map.Map, rep Repetition) (
 	if _, err := src.Seek(0, io.SeekStart); err != nil {
 		return t, fmt.Errorf("read a method trace again: %w", err)
 	}
-	for i := range t.Methods {
-		t.Methods[i].retrace(mapping)
+	t.Retrace(mapping)
+	if rep.First > 0 {
+		rep.Began = rep.First - first
+	}
+	if rep.Main > 0 && t.PID == 0 {
+		t.PID = int(rep.Main)
+		t.Threads[rep.Main] = "main"
 	}
 	r := newRecorder(t, rep)
 	if _, err := Read(src, r.event); err != nil {
@@ -111,7 +124,7 @@ func (c *Collector) take(r *recorder) {
 
 func (c *Collector) method(r *recorder, tid uint32, event string, s MethodSums) {
 	m := r.method(s.Method)
-	if r.idle(m) {
+	if r.idle(m) || r.t.Format == LongOnes && loopers[m.String()] {
 		return
 	}
 	k := methodKey{prose.Clip(m.String(), maxText), prose.Clip(m.File, maxText), r.thread(tid), event}

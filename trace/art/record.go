@@ -137,6 +137,13 @@ func (r *recorder) windows() (out []run.TraceWindow) {
 	return out
 }
 
+// loopers are the methods that a main thread is in all the time. In a dump of long calls, all that it
+// does in short ones counts as their own time.
+var loopers = map[string]bool{
+	"android.os.Looper.loop": true, "android.os.Looper.loopOnce": true, "android.app.ActivityThread.main": true,
+	"com.android.internal.os.RuntimeInit$MethodAndArgsCaller.run": true, "com.android.internal.os.ZygoteInit.main": true,
+}
+
 // idle reports whether a thread that is in the method has nothing to do. A dump of long calls has no
 // native methods, and so the looper's queue waits in its Java method.
 func (r *recorder) idle(m Method) bool {

@@ -3,6 +3,7 @@ package methodtrace
 import (
 	"time"
 
+	"github.com/apkgate/apkgate/simulator/internal/clock"
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
@@ -106,6 +107,10 @@ func (c *Chart) hooked(method int) bool {
 	return true
 }
 
+// counts is how much the CPU's counter is ahead of CLOCK_MONOTONIC: the time that the phone slept,
+// and that of its boot loader.
+const counts = clock.Slept + 2700*time.Millisecond
+
 // LowOverhead is what `am profile lowoverhead stop` writes at a time of a recording that began at
 // another (DumpLongRunningMethodBuffer): calls that took long, and those that are under way. It has
 // no header and names no thread.
@@ -128,7 +133,7 @@ func (c *Chart) LowOverhead(from, until time.Duration) []byte {
 			if e.at >= until {
 				continue
 			}
-			now := uint64(e.at) << 1
+			now := uint64(e.at+counts) << 1
 			if e.exit {
 				now |= 1
 			}

@@ -106,9 +106,10 @@ func (u UI) pieces() (out []piece) {
 }
 
 // Lay adds a UI thread's calls up to a time to a thread, between them those in which it waits for a
-// message.
+// message, and around all of them those of a process's beginning.
 func (u UI) Lay(c *Chart, t *Thread, from, until time.Duration) {
 	idle := from
+	t.Add(c, java("com.android.internal.os.ZygoteInit.main", "android.app.ActivityThread.main", "android.os.Looper.loop"), 0, forever)
 	add := func(chain []Named, from, to time.Duration) { t.Add(c, chain, from, to) }
 	wait := func(to time.Duration) {
 		t.awaitMessage(c, idle, to)
@@ -141,6 +142,9 @@ func (u UI) Lay(c *Chart, t *Thread, from, until time.Duration) {
 	wait(until)
 	t.Sort()
 }
+
+// forever is later than any time of a trace.
+const forever = time.Duration(1<<62 - 1)
 
 // awaitMessage adds that a looper waits for a message: the first poll returns at once.
 func (t *Thread) awaitMessage(c *Chart, from, to time.Duration) {

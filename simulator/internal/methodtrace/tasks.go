@@ -88,12 +88,11 @@ func Runs(t *simapp.Task) Named {
 
 // Begin adds what a worker of a unit is in all the time, from its beginning on.
 func (t *Thread) Begin(c *Chart, kind simapp.UnitKind, from time.Duration) {
-	const never = time.Duration(1<<62 - 1)
 	switch {
 	case kind == simapp.ThreadPool || kind == simapp.AsyncTask:
-		t.Add(c, java("java.lang.Thread.run", executor+"$Worker.run", executor+".runWorker"), from, never)
+		t.Add(c, java("java.lang.Thread.run", executor+"$Worker.run", executor+".runWorker"), from, forever)
 	case kind.Looper():
-		t.Add(c, java("android.os.HandlerThread.run", "android.os.Looper.loop"), from, never)
+		t.Add(c, java("android.os.HandlerThread.run", "android.os.Looper.loop"), from, forever)
 	}
 }
 
