@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/dexopt"
 	"github.com/apkgate/apkgate/collect/framesource"
+	"github.com/apkgate/apkgate/collect/load"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
@@ -45,7 +46,11 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 		return nil, err
 	}
 	own, err := sectionsFinding(ctx, d, cfg, api)
-	return slices.Concat(code, warmUps(cfg.Scenarios), told, own, rate, startFindings(cfg.Scenarios, api)), err
+	if err != nil {
+		return nil, err
+	}
+	loads, err := load.Findings(ctx, d, api, cfg.Scenarios)
+	return slices.Concat(code, warmUps(cfg.Scenarios), told, own, rate, loads, startFindings(cfg.Scenarios, api)), err
 }
 
 // sectionsFinding reports that the app's own sections are missing from traces, if traces are to
