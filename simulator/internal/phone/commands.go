@@ -58,7 +58,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		"simpleperf":        lasts(28, simpleperf),
 		"pushed simpleperf": lasts(0, simpleperf),
 
-		// of apkgate's loads (collect/load)
+		// Of apkgate's loads (collect/load); since when there are nc and curl is assumed.
 		"dd": tool(0), "timeout": tool(23), "nc": tool(29), "curl": tool(30), "script apkgate-load.sh": lasts(0, loadScript),
 	}
 	for _, name := range p.options.Lacks {
