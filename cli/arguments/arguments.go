@@ -56,6 +56,17 @@ func Exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// AtMost is the Args of a command with at most these arguments.
+func AtMost(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) <= len(names) {
+			return nil
+		}
+		return exit.Usage(fmt.Errorf("%s takes at most %s, but got %s", cmd.CommandPath(), strings.Join(names, " "), prose.Count(len(args), "argument", "arguments")),
+			cmd.CommandPath()+" --help shows how it is called")
+	}
+}
+
 // FlagError rewords an error about a flag. A wrong command, whose flags are unknown, is reported
 // first.
 func FlagError(cmd *cobra.Command, err error) error {

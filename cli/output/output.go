@@ -61,6 +61,16 @@ func (f *OutputFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print every rule and every run in full")
 }
 
+// ListFormat defines the format of a command that prints no report.
+func ListFormat(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", string(FormatText), "what to print: text or json")
+}
+
+// CheckListFormat rejects an unknown one.
+func CheckListFormat(format Format) error {
+	return exit.OneOf("format", format, []Format{FormatText, FormatJSON})
+}
+
 // Check rejects an unknown format.
 func (f OutputFlags) Check() error {
 	if _, ok := report.Find(f.Format); ok {
