@@ -1,6 +1,6 @@
 // Package cli is apkgate's command line: it assembles the commands and runs one. Each group of
 // commands is a package below it: measure (run, collect, compare), show (check, noise, report,
-// inspect), baselinecmd (baseline), why, setup (init, config, doctor, devices), evaluate, energycmd
+// inspect), baselinecmd (baseline), why, setup (init, config, doctor, devices, version), evaluate, energycmd
 // (energy), diagnosecmd (diagnose), recorddevice, demo, and action for the workflow on GitHub. What
 // several of them need is in packages of its own: arguments, flagset, output and viewer.
 //
@@ -140,7 +140,7 @@ store was lost.`,
 	root.SetErr(c.Stderr)
 	root.SetFlagErrorFunc(arguments.FlagError)
 	root.AddCommand(
-		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c), setup.ConfigCommand(c),
+		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c), setup.ConfigCommand(c), setup.VersionCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), baselinecmd.Command(c),
 		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energycmd.Command(c), diagnosecmd.Command(c), show.InspectCommand(c),
 		recorddevice.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c),
