@@ -3,13 +3,15 @@ package measure
 import (
 	"errors"
 	"fmt"
-	"github.com/apkgate/apkgate/cli/flagset"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
@@ -50,7 +52,7 @@ type compareFlags struct {
 func CompareCommand(c terminal.Console) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare --base base.apk --head head.apk",
+		Use:   "compare BASE HEAD",
 		Short: "Measure two builds in turns and compare them",
 		Long: `Measures two APKs in turns on the same devices, which of them first being drawn for
 each round, so that heat and drift are the same for both, and says whether the head is worse: for
@@ -64,14 +66,21 @@ With --farm both are measured on the phones of the farm that the configuration n
 started.
 
 With --base-run and --head-run it compares runs that were made elsewhere: files of
-apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`,
-		Example: `  apkgate compare --base base.apk --head head.apk
+apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.
+
+BASE and HEAD are either two builds (--base and --head) or two files of runs.`,
+		Example: `  apkgate compare base.apk head.apk
   apkgate compare --base base.apk --head head.apk --rounds 20 --scenario open-message
   apkgate compare --base base.apk --head head.apk --farm
   apkgate compare --head app.apk --base-compile verify --head-compile speed-profile
-  apkgate compare --base-run main.jsonl --head-run pr.jsonl --format markdown`,
-		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return compare(c, cmd, f) },
+  apkgate compare main.jsonl pr.jsonl --format markdown`,
+		Args: arguments.AtMost("BASE", "HEAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.named(args); err != nil {
+				return err
+			}
+			return compare(c, cmd, f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Base, "base", "", "the APK to compare with")
@@ -171,6 +180,38 @@ func compiledOtherwise(build string, runs []run.Run) (out []run.Warning) {
 	return out
 }
 
+// named takes the two positional arguments for the flags that say the same.
+func (f *compareFlags) named(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if len(args) == 1 {
+		return exit.Usage(fmt.Errorf("two builds are compared, but only %s is named", prose.Short(args[0])), hint)
+	}
+	if f.Base != "" || f.Head != "" || len(f.baseRuns)+len(f.headRuns) > 0 {
+		return exit.Usage(errors.New("what is compared is named twice, by arguments and by flags"), hint)
+	}
+	switch base, head := isBuild(args[0]), isBuild(args[1]); {
+	case base != head:
+		return exit.Usage(fmt.Errorf("a build can't be compared with runs: %s and %s", prose.Short(args[0]), prose.Short(args[1])), hint)
+	case base:
+		f.Base, f.Head = args[0], args[1]
+	default:
+		f.baseRuns, f.headRuns = args[:1], args[1:]
+	}
+	return nil
+}
+
+// isBuild reports whether a path is that of a build: an APK, an archive or a folder of its parts.
+func isBuild(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".apk", ".apks", ".apkm", ".xapk", ".aab":
+		return true
+	}
+	i, err := os.Stat(path)
+	return err == nil && i.IsDir()
+}
+
 // offline reports whether runs in files are compared, and rejects incomplete or mixed flags of the
 // two ways.
 func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
@@ -197,7 +238,7 @@ func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
 }
 
 // hint shows both ways to name two builds.
-const hint = "apkgate compare --base base.apk --head head.apk, or --base-run and --head-run with files of runs"
+const hint = "apkgate compare base.apk head.apk, or with two files of runs"
 
 // readBoth reads the runs of both builds from files.
 func readBoth(c terminal.Console, f compareFlags) (base, head []run.Run, err error) {

@@ -39,7 +39,7 @@ func TestCompareFindsTheWorseBuild(t *testing.T) {
 	t.Parallel()
 	dir := clitest.SimulatedBuilds(t, "pixel-5-android-11", "nexus-5x-android-6.0.0")
 	at := func(name string) string { return filepath.Join(dir, name) }
-	args := []string{"compare", "--config", at("apkgate.yml"), "--base", at("demo-good.apk"), "--head", at("demo-worse.apk"),
+	args := []string{"compare", "--config", at("apkgate.yml"), at("demo-good.apk"), at("demo-worse.apk"),
 		"--head-commit", "abc123", "--format", "json", "--why", "0", "--keep", at("kept"), "--markdown", at("report.md"), "--html", at("report.html")}
 	got := clitest.Run(t, nil, args...)
 	v := compared(t, got.Stdout)
@@ -153,7 +153,7 @@ func TestCompareMacrobenchmarkFiles(t *testing.T) {
 		status int
 		word   string
 	}{{same, exit.StatusPass, "Pass: "}, {slower, exit.StatusRegression, "Regression: time to initial display"}} {
-		got := clitest.Run(t, nil, "compare", "--package", "com.example", "--base-run", base, "--head-run", c.head)
+		got := clitest.Run(t, nil, "compare", "--package", "com.example", base, c.head)
 		if got.Status != c.status || !strings.HasPrefix(got.Stdout, c.word) || !strings.Contains(got.Stdout, "one session of each build") {
 			t.Errorf("%s: status %d\n%s%s", c.head, got.Status, got.Stdout, got.Stderr)
 		}

@@ -8,12 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/apkgate/apkgate/cli/flagset"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
@@ -43,20 +43,23 @@ type checkFlags struct {
 func CheckCommand(c terminal.Console) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check --run FILE [--run FILE …]",
+		Use:   "check FILE…",
 		Short: "Check measured runs against the history, without a device",
 		Long: `Checks runs against the history of accepted ones and says pass or fail.
 
---run takes apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
-*-benchmarkData.json as Macrobenchmark writes it, flashlight results, and lists of
+FILE (or --run) is one of apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
+*-benchmarkData.json as Macrobenchmark writes it, flashlight results, or lists of
 {name,unit,value}.
 --history takes the same; without it the store of apkgate.yml is asked.`,
-		Example: `  apkgate check --history history.jsonl --run run.json
-  apkgate check --history history.jsonl --run run.json --preset dune --format json`,
-		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return check(c, cmd, f) },
+		Example: `  apkgate check run.json
+  apkgate check --history history.jsonl run.json --preset dune --format json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.runs = slices.Concat(f.runs, args)
+			return check(c, cmd, f)
+		},
 	}
-	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to check; may be repeated")
+	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to check, as FILE is; may be repeated")
 	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
 	flagset.Config(cmd, &f.ConfigFlags)
 	flagset.Policy(cmd, &f.PolicyFlags)
@@ -68,7 +71,7 @@ func CheckCommand(c terminal.Console) *cobra.Command {
 func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	ctx := cmd.Context()
 	if len(f.runs) == 0 {
-		return exit.Usage(errors.New("nothing to check: --run names no file"), "apkgate check --history history.jsonl --run run.json")
+		return exit.Usage(errors.New("nothing to check: no file of runs is named"), "apkgate check --history history.jsonl run.json")
 	}
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
