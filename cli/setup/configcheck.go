@@ -1,10 +1,8 @@
 package setup
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +60,7 @@ func checkConfig(c terminal.Console, path string, files bool, format output.Form
 		err = validate.Files(cfg)
 	}
 	if format == output.FormatJSON {
-		return errors.Join(writeProblems(c.Stdout, path, err), err)
+		return errors.Join(writeProblems(c, path, err), err)
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(c.Stdout, "%s is valid: %s\n", terminal.Plain(path), summary(cfg))
@@ -97,7 +95,7 @@ type problem struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func writeProblems(w io.Writer, path string, found error) error {
+func writeProblems(c terminal.Console, path string, found error) error {
 	out := struct {
 		Format   string    `json:"format"`
 		File     string    `json:"file"`
@@ -113,7 +111,5 @@ func writeProblems(w io.Writer, path string, found error) error {
 	case found != nil:
 		out.Problems = append(out.Problems, problem{Text: found.Error(), Hint: exit.HintOf(found)})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return printJSON(c, out)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/collect/conditions"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/target"
@@ -31,19 +32,25 @@ import (
 
 // DoctorCommand returns apkgate doctor.
 func DoctorCommand(c terminal.Console) *cobra.Command {
-	var path string
+	var path, format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Are the configuration and the devices fit to measure with?",
 		Args:  arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.CheckListFormat(output.Format(format)); err != nil {
+				return err
+			}
 			cfg, err := settings.LoadConfig(path, true)
 			if err != nil {
 				return err
 			}
-			return errors.Join(doctor(cmd.Context(), c, cfg), configFit(path))
+			a := &answer{Console: c, as: output.Format(format)}
+			err = doctor(cmd.Context(), a, cfg)
+			return errors.Join(a.end(), err, configFit(path))
 		},
 	}
+	output.ListFormat(cmd, &format)
 	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
 	return cmd
 }
@@ -62,13 +69,13 @@ func configFit(path string) error {
 	return validate.Files(cfg)
 }
 
-func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err error) {
+func doctor(ctx context.Context, a *answer, cfg *config.Config) (err error) {
 	if cfg.Farm != nil {
-		if err := checkFarm(ctx, c, *cfg.Farm); err != nil || len(cfg.Devices) == 0 {
+		if err := checkFarm(ctx, a, *cfg.Farm); err != nil || len(cfg.Devices) == 0 {
 			return err
 		}
 	}
-	devices, closing, err := measurement.Ready(ctx, c, cfg)
+	devices, closing, err := measurement.Ready(ctx, a.Console, cfg)
 	if err != nil {
 		return err
 	}
@@ -76,7 +83,7 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 	unfit := 0
 	var lost error // the devices that could not be reached; the others still are
 	for _, d := range devices {
-		fit, err := examine(ctx, c, d, cfg)
+		fit, err := examine(ctx, a, d, cfg)
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -87,8 +94,8 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 			unfit++
 		}
 	}
-	cannot := checkLabs(ctx, c, cfg)
-	measurement.ShowUnusable(ctx, c, cfg)
+	cannot := checkLabs(ctx, a, cfg)
+	a.others(measurement.UnusedDevices(ctx, a.Console, cfg))
 	if lost != nil {
 		return exit.Infrastructure(lost)
 	}
@@ -101,9 +108,9 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 	return nil
 }
 
-// examine prints the findings of the check before a run on one device.
-func examine(ctx context.Context, c terminal.Console, d measurement.Device, cfg *config.Config) (fit bool, err error) {
-	by := d.InUse(c.Now())
+// examine shows the findings of the check before a run on one device.
+func examine(ctx context.Context, a *answer, d measurement.Device, cfg *config.Config) (fit bool, err error) {
+	by := d.InUse(a.Now())
 	connected, err := d.Open(ctx)
 	if err != nil {
 		return false, err
@@ -133,11 +140,11 @@ func examine(ctx context.Context, c terminal.Console, d measurement.Device, cfg 
 		more, err := look()
 		findings = append(findings, more...)
 		if err != nil {
-			showFindings(c, d.Name, connected.Serial(), findings)
+			a.onDevice(d.Name, connected.Serial(), findings)
 			return false, err
 		}
 	}
-	return showFindings(c, d.Name, connected.Serial(), findings), nil
+	return a.onDevice(d.Name, connected.Serial(), findings), nil
 }
 
 // useOf reports who uses the device, here or anywhere, and else what a killed run left changed on

@@ -8,13 +8,12 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/labs"
-	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// checkLabs prints for each lab in the configuration whether it can boot a device here, and returns
+// checkLabs shows for each lab in the configuration whether it can boot a device here, and returns
 // those that can't.
-func checkLabs(ctx context.Context, c terminal.Console, cfg *config.Config) (cannot []string) {
-	known := labs.All(c)
+func checkLabs(ctx context.Context, a *answer, cfg *config.Config) (cannot []string) {
+	known := labs.All(a.Console)
 	var kinds []string
 	for _, d := range cfg.Devices {
 		if kind := labs.SpecOf("", d).Kind; kind != "" && !slices.Contains(kinds, kind) {
@@ -22,17 +21,17 @@ func checkLabs(ctx context.Context, c terminal.Console, cfg *config.Config) (can
 		}
 	}
 	for _, kind := range kinds {
-		if !showAll(c, "lab "+kind, "can boot devices", "can NOT boot devices", "", known[kind].Check(ctx)) {
+		if !a.show("lab "+kind, "can boot devices", "can NOT boot devices", "", known[kind].Check(ctx)) {
 			cannot = append(cannot, kind)
 		}
 	}
 	return cannot
 }
 
-// checkFarm prints whether the configuration's farm can be used from here.
-func checkFarm(ctx context.Context, c terminal.Console, cfg config.Farm) error {
-	farm, devices := labs.Farm(c, cfg)
-	if !showAll(c, "farm "+farm.Kind(), "can be used", "can NOT be used", "", farm.Check(ctx, devices)) {
+// checkFarm shows whether the configuration's farm can be used from here.
+func checkFarm(ctx context.Context, a *answer, cfg config.Farm) error {
+	farm, devices := labs.Farm(a.Console, cfg)
+	if !a.show("farm "+farm.Kind(), "can be used", "can NOT be used", "", farm.Check(ctx, devices)) {
 		return exit.Infrastructure(fmt.Errorf("%s can't be used from here", farm.Title()))
 	}
 	return nil

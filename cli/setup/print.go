@@ -1,23 +1,58 @@
 package setup
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// showFindings prints the findings on a device, and reports whether it is fit. Each finding has a
-// line with the state and what a run does about it and, if more can be done, how: serial is the
-// device's in adb.
-func showFindings(c terminal.Console, title, serial string, findings []device.Finding) (fit bool) {
-	return showAll(c, terminal.Plain(title), "fit to measure on", "NOT fit to measure on", serial, findings)
+// answer collects what doctor finds, and prints it at once as text, or in the end as JSON.
+type answer struct {
+	terminal.Console
+	as       output.Format
+	examined []examined
+	unused   []unused
 }
 
-// showAll prints findings below a line on whether all of them are good. Bad ones come first, and
-// are named in that line. Without a serial there is no device for adb.
-func showAll(c terminal.Console, title, fine, wrong, serial string, findings []device.Finding) bool {
+// examined are the findings on one device, lab or farm in apkgate.doctor/1.
+type examined struct {
+	Name     string    `json:"name"`
+	Serial   string    `json:"serial,omitempty"`
+	Fit      bool      `json:"fit"`
+	Findings []finding `json:"findings"`
+}
+
+type finding struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint,omitempty"`
+	Run    string `json:"run,omitempty"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// unused is a device that adb sees and can't use.
+type unused struct {
+	Serial string `json:"serial"`
+	State  string `json:"state"`
+	Hint   string `json:"hint"`
+}
+
+// onDevice shows the findings on a device, and reports whether it is fit. Each finding has a line
+// with the state and what a run does about it and, if more can be done, how: serial is the device's
+// in adb.
+func (a *answer) onDevice(title, serial string, findings []device.Finding) (fit bool) {
+	return a.show(title, "fit to measure on", "NOT fit to measure on", serial, findings)
+}
+
+// show shows findings below a line on whether all of them are good. Bad ones come first, and are
+// named in that line. Without a serial there is no device for adb.
+func (a *answer) show(title, fine, wrong, serial string, findings []device.Finding) bool {
 	var good, bad []device.Finding
 	var names []string
 	for _, f := range findings {
@@ -27,15 +62,54 @@ func showAll(c terminal.Console, title, fine, wrong, serial string, findings []d
 		}
 		bad, names = append(bad, f), append(names, f.Name)
 	}
+	fit, ordered := len(bad) == 0, append(bad, good...)
+	if a.as == output.FormatJSON {
+		one := examined{Name: title, Serial: serial, Fit: fit, Findings: []finding{}}
+		for _, f := range ordered {
+			one.Findings = append(one.Findings, finding{f.Name, f.OK, f.Detail, f.Hint, f.Run, f.Fix})
+		}
+		a.examined = append(a.examined, one)
+		return fit
+	}
 	says := fine
-	if len(bad) > 0 {
+	if !fit {
 		says = wrong + ": " + strings.Join(names, ", ")
 	}
-	fmt.Fprintf(c.Stdout, "%s: %s\n", title, says)
-	for _, f := range append(bad, good...) {
-		showFinding(c, serial, f)
+	fmt.Fprintf(a.Stdout, "%s: %s\n", terminal.Plain(title), says)
+	for _, f := range ordered {
+		showFinding(a.Console, serial, f)
 	}
-	return len(bad) == 0
+	return fit
+}
+
+// others shows the devices that adb sees and can't use.
+func (a *answer) others(devices []measurement.Unused) {
+	for _, d := range devices {
+		if a.as == output.FormatJSON {
+			a.unused = append(a.unused, unused{d.Serial, d.State, d.Advice})
+			continue
+		}
+		fmt.Fprintf(a.Stdout, "%s\n  not used: it is %q\n  hint: %s\n", terminal.Plain(d.Serial), terminal.Plain(d.State), d.Advice)
+	}
+}
+
+// end prints what was found as JSON, if that is wanted.
+func (a *answer) end() error {
+	if a.as != output.FormatJSON {
+		return nil
+	}
+	return printJSON(a.Console, struct {
+		Format   string     `json:"format"`
+		Examined []examined `json:"examined"`
+		Unused   []unused   `json:"unused,omitempty"`
+	}{"apkgate.doctor/1", append([]examined{}, a.examined...), a.unused})
+}
+
+// printJSON prints a value in lines that people can read too.
+func printJSON(c terminal.Console, value any) error {
+	enc := json.NewEncoder(c.Stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
 }
 
 func showFinding(c terminal.Console, serial string, f device.Finding) {

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -36,9 +35,7 @@ func printVersion(c terminal.Console, f version.Facts, format output.Format) err
 		return err
 	}
 	if format == output.FormatJSON {
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return printJSON(c, struct {
 			Format   string   `json:"format"`
 			Version  string   `json:"version"`
 			Commit   string   `json:"commit,omitempty"`

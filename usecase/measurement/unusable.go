@@ -44,23 +44,27 @@ func adviceOn(state string) string {
 	return "connect it again, or restart it"
 }
 
-// ShowUnusable prints what else adb sees next to the one device on which a configuration without
+// Unused is a device that adb sees and can't use.
+type Unused struct{ Serial, State, Advice string }
+
+// UnusedDevices returns what else adb sees next to the one device on which a configuration without
 // devices is measured. A server that does not answer is ignored here.
-func ShowUnusable(ctx context.Context, c terminal.Console, cfg *config.Config) {
+func UnusedDevices(ctx context.Context, c terminal.Console, cfg *config.Config) (out []Unused) {
 	if len(cfg.Devices) > 0 || adb.EnvSerial(c.Getenv) != "" {
-		return
+		return nil
 	}
 	server, err := labs.Server(c)
 	if err != nil {
-		return
+		return nil
 	}
 	infos, err := server.Devices(ctx)
 	if err != nil {
-		return
+		return nil
 	}
 	for _, info := range infos {
 		if info.State != adb.StateDevice {
-			fmt.Fprintf(c.Stdout, "%s\n  not used: it is %q\n  hint: %s\n", terminal.Plain(info.Serial), terminal.Plain(info.State), adviceOn(info.State))
+			out = append(out, Unused{info.Serial, info.State, adviceOn(info.State)})
 		}
 	}
+	return out
 }
