@@ -263,7 +263,7 @@ func TestWaitsAsText(t *testing.T) {
 		}
 		for _, width := range []int{40, 80} {
 			var b bytes.Buffer
-			if err := report.Formats[0].Render(&b, layout.Verdict(underTheMoon(c.cause)), document.Options{Width: width}); err != nil {
+			if err := report.Formats[0].Render(&b, layout.Verdict(underTheMoon(c.cause)), document.Options{Width: width, Verbose: true}); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(strings.ReplaceAll(b.String(), "\u00a0", " "), "waits for ") {

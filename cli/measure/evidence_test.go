@@ -38,7 +38,7 @@ devices: [{simulated: pixel-7-android-14}]
 func TestRunKeepsTracesNextToTheHistory(t *testing.T) {
 	keepingLab(t)
 	for n := range 2 {
-		got := clitest.RunAtNight(t, n, "run", "--accept", "--store", "h.db")
+		got := clitest.RunAtNight(t, n, "run", "--accept", "--store", "h.db", "--verbose")
 		if got.Status != exit.StatusPass {
 			t.Fatalf("exit status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 		}
@@ -89,7 +89,7 @@ func TestCollectKeepsTracesNextToItsFile(t *testing.T) {
 	if got := clitest.Run(t, nil, "baseline", "import", "--store", "h.db", "runs.jsonl"); got.Status != exit.StatusPass || len(tracesIn(t, "h.db.evidence")) != 1 {
 		t.Errorf("import: %+v; traces %q", got, tracesIn(t, "h.db.evidence"))
 	}
-	got := clitest.Run(t, nil, "check", "--history", "runs.jsonl", "--run", "runs.jsonl", "--html", "out/report.html")
+	got := clitest.Run(t, nil, "check", "--history", "runs.jsonl", "--run", "runs.jsonl", "--html", "out/report.html", "--verbose")
 	if page, err := os.ReadFile("out/report.html"); err != nil || !strings.Contains(string(page), `<a href="../runs.jsonl.evidence/files/`) {
 		t.Errorf("the page does not link the trace (%v)", err)
 	}

@@ -134,7 +134,7 @@ func TestFarmRunWithAFailingDevice(t *testing.T) {
 		runs   int
 		stdout []string
 	}{
-		firebase.Fails:          {2, []string{"the test failed in repetition 1, the app crashed, or the time was over", "Invalid: MediumPhone.arm"}},
+		firebase.Fails:          {2, []string{"the test failed in repetition 1, the app crashed, or the time was over", "✗ MediumPhone.arm"}},
 		firebase.NoResults:      {2, []string{"is it a Macrobenchmark, and may it write to /sdcard/Download?"}},
 		firebase.Infrastructure: {1, []string{"1 run is missing: start on MediumPhone.arm 34", "Test Lab says ERROR"}},
 	} {
@@ -161,7 +161,7 @@ func TestRunsOnAWS(t *testing.T) {
 	wants(t, stdout, "Measured on AWS Device Farm, which took 1 run", "Measured on AWS Device Farm: which phone of the model it was")
 	f.Breaks(aws.Fails, 1)
 	stdout, _ = f.run(3, "run", "--farm", "--format", "text")
-	wants(t, stdout, "the test failed in repetition 1, the app crashed, or the time was over", "Invalid: Samsung Galaxy S9 (Unlocked)")
+	wants(t, stdout, "the test failed in repetition 1, the app crashed, or the time was over", "✗ Samsung Galaxy S9 (Unlocked)")
 	f.Breaks(aws.Errored, 1)
 	stdout, _ = f.run(3, "run", "--farm", "--format", "text")
 	wants(t, stdout, "1 run is missing: start on Samsung Galaxy S9 (Unlocked) 9", "Device Farm's own infrastructure failed")
@@ -176,7 +176,7 @@ func TestRunsOnBrowserStack(t *testing.T) {
 	f.Breaks(browserstack.Fails, 1)
 	stdout, stderr := f.run(3, "run", "--farm", "--format", "text")
 	wants(t, stderr, "BrowserStack App Automate: it took 1 build, 4 minutes of devices")
-	wants(t, stdout, "the test failed in repetition 1, or the app crashed", "Invalid: Samsung Galaxy S23", "BrowserStack gives back no files of the phone")
+	wants(t, stdout, "the test failed in repetition 1, or the app crashed", "✗ Samsung Galaxy S23", "BrowserStack gives back no files of the phone")
 	f.keeps(f.run, 2)
 	f.Breaks(browserstack.Lost, 1)
 	f.Breaks(browserstack.Unanswered, 1)

@@ -6,24 +6,25 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// printNext prints where the reports of a run are, and the one command that comes next.
-func printNext(c terminal.Console, v gate.Verdict, f runFlags) {
-	files := f.OutputFlags.Files()
-	if len(files) > 0 {
+// printReports prints where the reports of a run are.
+func printReports(c terminal.Console, f runFlags) {
+	if files := f.OutputFlags.Files(); len(files) > 0 {
 		fmt.Fprintf(c.Stderr, "report: %s\n", terminal.Plain(strings.Join(files, ", ")))
-	}
-	if text := nextStep(v, f); text != "" {
-		fmt.Fprintf(c.Stderr, "next: %s\n", terminal.Plain(text))
 	}
 }
 
-// nextStep returns what to do about a verdict on a session's runs, "" for nothing.
-func nextStep(v gate.Verdict, f runFlags) string {
+// nextStep returns what to do about a verdict on a session's runs, nil for nothing.
+func nextStep(v gate.Verdict, f runFlags) []document.Fact {
+	step := func(label, text, command string) []document.Fact {
+		return []document.Fact{{Label: label, Text: text, Command: command}}
+	}
 	switch v.Verdict {
 	case gate.Invalid:
 		for _, r := range v.Runs {
@@ -35,21 +36,21 @@ func nextStep(v gate.Verdict, f runFlags) string {
 				if f.APK != "" {
 					again += " --apk " + device.Quote(f.APK)
 				}
-				return "fix what ended run " + r.ID + ", see above, and measure again: " + again
+				return step("Next", "fix what ended run "+wording.Name(r.ID)+", and measure again:", again)
 			}
 		}
 	case gate.Regression:
-		return "if the change is intended, make these runs the new level: " + f.onSession("rebaseline")
+		return step("If intended", "make these runs the new level:", f.onSession("rebaseline"))
 	case gate.Inconclusive:
 		if !f.accept {
-			return "if this build is good, let later ones be compared with it: " + f.onSession("accept")
+			return step("If good", "let later builds be compared with this one:", f.onSession("accept"))
 		}
 	default:
 		if !f.accept {
-			return "if this is what later builds are to be compared with: " + f.onSession("accept")
+			return step("Accept", "let later builds be compared with this one:", f.onSession("accept"))
 		}
 	}
-	return ""
+	return nil
 }
 
 // onSession returns a command about all runs that were measured together.

@@ -12,10 +12,17 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// nextLine is the last line of a run: what to do next.
-func nextLine(got clitest.Result) string {
-	lines := strings.Split(strings.TrimSpace(got.Stderr), "\n")
-	return lines[len(lines)-1]
+// nextOf returns what a run says to do next, and the command, which has a line of its own; "" for
+// nothing.
+func nextOf(got clitest.Result) (about, command string) {
+	last := ""
+	for line := range strings.Lines(got.Stdout) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "apkgate "); ok {
+			return last, command
+		}
+		last = strings.Join(strings.Fields(line), " ")
+	}
+	return "", ""
 }
 
 // After a run of each verdict the location of its report and the next command are printed; the
@@ -34,22 +41,22 @@ func TestNextStep(t *testing.T) {
 	}
 	follow := func(got clitest.Result, begins string) {
 		t.Helper()
-		about, command, found := strings.Cut(nextLine(got), ": apkgate ")
-		if !found || !strings.HasPrefix(about, "next: "+begins) {
-			t.Fatalf("the last line is %q, want %q and a command", nextLine(got), "next: "+begins)
+		about, command := nextOf(got)
+		if begins != "" && about != begins || command == "" {
+			t.Fatalf("next is %q, want %q and a command:\n%s", about, begins, got.Stdout)
 		}
 		if got := clitest.Run(t, nil, strings.Fields(command)...); got.Status != exit.StatusPass || !strings.Contains(got.Stdout, ": 1 run") {
 			t.Errorf("apkgate %s: exit status %d\n%s%s", command, got.Status, got.Stdout, got.Stderr)
 		}
 	}
 	for i := range 5 {
-		follow(measure(fmt.Sprint("first-", i), exit.StatusPass), "if this build is good")
+		follow(measure(fmt.Sprint("first-", i), exit.StatusPass), "If good let later builds be compared with this one:")
 	}
 	for i := range 6 {
-		follow(measure(fmt.Sprint("good-", i), exit.StatusPass), "if this ")
+		follow(measure(fmt.Sprint("good-", i), exit.StatusPass), "")
 	}
-	if got := measure("done", exit.StatusPass, "--accept"); strings.Contains(got.Stderr, "\nnext: ") {
-		t.Errorf("%q, though all is done", nextLine(got))
+	if got := measure("done", exit.StatusPass, "--accept"); strings.Contains(got.Stdout, "apkgate baseline") {
+		t.Errorf("there is a next step, though all is done:\n%s", got.Stdout)
 	}
 	worse, err := os.ReadFile(l.Path("demo-good.apk"))
 	if err != nil {
@@ -57,14 +64,13 @@ func TestNextStep(t *testing.T) {
 	}
 	clitest.WriteFile(t, l.Path("demo-good.apk"), string(worse)+"\nfault crash after scroll\n")
 	for _, more := range [][]string{nil, {"--apk", l.Path("demo-good.apk")}} {
-		got := nextLine(measure("crash", exit.StatusInfrastructure, more...))
-		_, command, _ := strings.Cut(got, ": apkgate run --scenario read-mail")
-		if !strings.Contains(got, "fix what ended run ") || !strings.HasSuffix(command, strings.Join(more, " ")) || command == "" {
-			t.Errorf("after a crash: %q, want what to fix and the command with %q", got, more)
+		about, command := nextOf(measure("crash", exit.StatusInfrastructure, more...))
+		if !strings.HasPrefix(about, "Next fix what ended run ") || !strings.HasPrefix(command, "run --scenario read-mail") || !strings.HasSuffix(command, strings.Join(more, " ")) {
+			t.Errorf("after a crash: %q, %q, want what to fix and the command with %q", about, command, more)
 		}
 	}
 	clitest.WriteFile(t, l.Path("demo-good.apk"), strings.Replace(string(worse), "cost 7ms", "cost 14ms", 1))
-	follow(measure("worse", exit.StatusRegression), "if the change is intended, make these runs the new level")
+	follow(measure("worse", exit.StatusRegression), "If intended make these runs the new level:")
 }
 
 // apkgate's own files in a repository are in no commit, unless the user stores a history elsewhere.

@@ -202,6 +202,9 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store runstore.Store, 
 	if f.accept && marked == nil {
 		marked = acceptAll(ctx, c, store, verdict)
 	}
+	if f.replay == nil {
+		in.Next = nextStep(verdict, f)
+	}
 	switch {
 	case f.farm != nil:
 		in = f.farm.Explained(ctx, in, within)
@@ -212,7 +215,7 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store runstore.Store, 
 		return err
 	}
 	if f.replay == nil {
-		printNext(c, verdict, f)
+		printReports(c, f)
 	}
 	return exit.Of(verdict.Verdict, set.FailOn, loss)
 }

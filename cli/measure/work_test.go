@@ -66,7 +66,7 @@ func TestRunReportsWorkWithLongerFrames(t *testing.T) {
 	clitest.WriteFile(t, p.path("apkgate.yml"), clitest.ReadFile(t, p.path("apkgate.yml"))+"evidence: {keep: worst}\n")
 	p.accept(9)
 	const told = "more layouts inflated ("
-	r, got := p.open("worse", 31, p.base()...)
+	r, got := p.open("worse", 31, append(p.base(), "--verbose")...)
 	if got.Status != exit.StatusRegression || !strings.Contains(strings.Join(strings.Fields(got.Stdout), " "), told) {
 		t.Errorf("longer frames: exit status %d, %s, more work %+v\n%s", got.Status, r.Reason, r.Work, got.Stdout)
 	}

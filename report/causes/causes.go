@@ -53,6 +53,26 @@ func (s Story) Facts() []document.Fact {
 		}
 		add(section.Label, fact)
 		add(section.Line, s.lead(first))
+		for _, c := range s.others(first) {
+			add(section.Line, s.at(c, text(c.Sentence)))
+		}
+	}
+	return out
+}
+
+// mostFacts limits the causes of one section among the facts.
+const mostFacts = 2
+
+// others returns the main causes of further events, where the causes explain for themselves.
+func (s Story) others(e diagnose.Explanation) (out []diagnose.Cause) {
+	if e.Lines != nil || len(e.Causes) == 0 {
+		return nil
+	}
+	events := []string{"", e.Causes[0].Event} // the whole run is made up of its events
+	for _, c := range e.Causes[1:] {
+		if len(out) < mostFacts-1 && !slices.Contains(events, c.Event) {
+			out, events = append(out, c), append(events, c.Event)
+		}
 	}
 	return out
 }

@@ -19,9 +19,13 @@ type Document struct {
 	Checked  string
 	Notes    []string // shown near the top, such as "The devices are simulated."
 	Facts    []Fact
+	Checks   []Check
 	Sections []Section
 	Warnings List
 	Footer   string
+	// Screen is how many lines a terminal shows unless everything is requested; 0 is all that are
+	// unfolded.
+	Screen int
 
 	// Problems are listed by code scanning and annotations, gravest first, and Rules are the rules
 	// that they break.
@@ -70,10 +74,21 @@ func (d Document) Brief() Document {
 // Fact is a short labelled line under the answer.
 type Fact struct {
 	Label, Text string
+	// Command follows the text, to be copied; "" for none.
+	Command string
+	// Detail is set where it is for those who want more than the first screen.
+	Detail bool
 	// Of is the ID of the section whose first entry is this fact, "" for most. A format with that
 	// section leaves the fact out; one without room for both leaves out a section with no further
 	// entries.
 	Of string
+}
+
+// Check is what one scenario came to on one device, in a line.
+type Check struct {
+	Outcome Outcome
+	Title   string // the scenario, the device
+	Text    string // what is worse, or why there is no answer; "" for nothing
 }
 
 // Outcome is the outcome of an answer. An unknown one counts as Invalid.

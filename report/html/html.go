@@ -59,7 +59,10 @@ type page struct {
 	document.Document
 	Style      template.CSS
 	Mark, Lead string
-	Facts      []document.Fact
+	Facts      []document.Fact // of the first screen
+	Details    []document.Fact
+	Checks     []check
+	Contents   []opening // sections that have a name, where there are several
 	Sections   []section
 	Warnings   []string
 }
@@ -74,16 +77,57 @@ func newPage(d document.Document) page {
 		p.Lead = wording.UpperFirst(p.Lead)
 	}
 	for _, f := range d.Facts {
-		if f.Of == "" { // otherwise the section follows
+		switch {
+		case f.Of != "": // the section follows
+		case f.Detail:
+			p.Details = append(p.Details, f)
+		default:
 			p.Facts = append(p.Facts, f)
 		}
 	}
+	for _, c := range d.Checks {
+		c.Outcome = c.Outcome.Known()
+		p.Checks = append(p.Checks, check{c, checkMark(c.Outcome)})
+	}
 	p.Sections = sections(d.Sections)
+	p.Contents = contents(p.Sections)
 	items := d.Warnings.Items
 	for _, w := range items[:d.Warnings.Rooms.Page.MostOf(len(items))] {
 		p.Warnings = append(p.Warnings, w.Text)
 	}
 	return p
+}
+
+// check is what one scenario came to on one device.
+type check struct {
+	document.Check
+	Mark string
+}
+
+func checkMark(o document.Outcome) string {
+	switch o {
+	case document.Pass, document.Improvement:
+		return "✓"
+	case document.Inconclusive:
+		return "?"
+	}
+	return "✗"
+}
+
+// fewSections is how many sections need no list of contents.
+const fewSections = 2
+
+// contents returns the sections to list before them; nil where there are few.
+func contents(all []section) (out []opening) {
+	for _, s := range all {
+		if o := s.opening(); o.ID != "" && o.Title != "" {
+			out = append(out, o)
+		}
+	}
+	if len(out) <= fewSections {
+		return nil
+	}
+	return out
 }
 
 // outcomeMark returns a shape for each outcome, in addition to its word.

@@ -26,6 +26,23 @@ type opening struct {
 	Guide     template.HTML
 }
 
+// opening returns the section's beginning.
+func (s section) opening() opening {
+	switch {
+	case s.Table != nil:
+		return s.Table.opening
+	case s.List != nil:
+		return s.List.opening
+	case s.Gallery != nil:
+		return s.Gallery.opening
+	case s.Cards != nil:
+		return s.Cards.opening
+	case s.Groups != nil:
+		return s.Groups.opening
+	}
+	return opening{}
+}
+
 // shelf is a list whose first entries are unfolded, further ones folded, and the rest only counted.
 type shelf[T any] struct {
 	opening

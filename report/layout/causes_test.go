@@ -51,7 +51,7 @@ func TestWakelockWithoutCost(t *testing.T) {
 	r := &in.Verdict.Runs[0]
 	in.Verdict.Verdict, r.Verdict = gate.Regression, gate.Regression
 	r.Deviations = []gate.Comparison{compared("", "wakelock.time_ms", 0, 0, 600_000, gate.ToRegression)}
-	got := textOfInput(t, in, document.Options{})
+	got := textOfInput(t, in, document.Options{Verbose: true})
 	if err := inOrder(got, "12.5 J per repetition, 0.021 % of the battery;", "Wakelock SyncService was held"); err != nil {
 		t.Error(err)
 	}

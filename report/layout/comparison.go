@@ -49,7 +49,9 @@ func Comparison(in ComparisonInput) document.Document {
 		Warnings: warnings(v.Warnings[:min(len(v.Warnings), maxWarnings)], document.Room{Open: 10}),
 		Footer:   wording.Name(in.Version), Version: wording.Name(in.Version), Kind: "comparison",
 	}
-	d.Facts = append(d.Facts, fails(v.Verdict, v.FailOn, "")...)
+	if text := blocks(v.Verdict, v.FailOn, ""); text != "" {
+		d.Facts = append(d.Facts, document.Fact{Label: "Blocks", Text: text})
+	}
 	for _, scenario := range v.Scenarios {
 		d.Facts = append(d.Facts, document.Fact{Label: "Measured", Text: abMeasured(scenario, len(v.Scenarios) > 1)})
 		d.Sections = append(d.Sections, in.tables(scenario)...)

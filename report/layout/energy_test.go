@@ -65,13 +65,13 @@ var hungrierLines = []string{
 func TestEnergyInEveryFormat(t *testing.T) {
 	sheet := Comparison(twoBuilds())
 	var text, md, html bytes.Buffer
-	for _, err := range []error{asText(&text, sheet, document.Options{Width: 200}), asMarkdown(&md, sheet, 0), asHTML(&html, sheet)} {
+	for _, err := range []error{asText(&text, sheet, document.Options{Width: 200, Verbose: true}), asMarkdown(&md, sheet, 0), asHTML(&html, sheet)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, got := range map[string]string{
-		"text": textOfInput(t, hungrier(), document.Options{}), "Markdown": markdownOfInput(t, hungrier()), "HTML": htmlOf(t, hungrier()),
+		"text": textOfInput(t, hungrier(), document.Options{Verbose: true}), "Markdown": markdownOfInput(t, hungrier()), "HTML": htmlOf(t, hungrier()),
 		"text of two builds": text.String(), "Markdown of two builds": md.String(), "HTML of two builds": html.String(),
 	} {
 		got = strings.ReplaceAll(strings.ReplaceAll(got, wording.NBSP, " "), "&#43;", "+")
@@ -120,7 +120,7 @@ func TestMethodsShowCPUTime(t *testing.T) {
 		}
 	}
 	const want = "com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open; its CPU time +20 %."
-	if got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Width: 200}); !strings.Contains(got, want) {
+	if got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Width: 200, Verbose: true}); !strings.Contains(got, want) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}
 }
@@ -131,10 +131,10 @@ func TestSharesOfEnergy(t *testing.T) {
 	const line = "These parts of the change are of the +3.0 J of all methods together, each of which has what the whole device took while it ran; the run as a whole took +2.0 J."
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 14.4 // 12.4 J before
-	if got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{Width: 400}); !strings.Contains(got, line) {
+	if got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{Width: 400, Verbose: true}); !strings.Contains(got, line) {
 		t.Errorf("the report lacks %q:\n%s", line, got)
 	}
-	if got := textOfInput(t, hungrier(), document.Options{Width: 400}); strings.Contains(got, "These parts of the change") {
+	if got := textOfInput(t, hungrier(), document.Options{Width: 400, Verbose: true}); strings.Contains(got, "These parts of the change") {
 		t.Errorf("the methods' change of +3.0 J is set apart from the whole one of +3.2 J:\n%s", got)
 	}
 }
@@ -172,13 +172,13 @@ func TestWakelockWithScreenOff(t *testing.T) {
 	const lock = "Wakelock SyncService was held 9 min 58 s while the screen was off; before: none."
 	for _, d := range []gate.Direction{gate.ToRegression, gate.None} {
 		in := judged(d, explain(head, base))
-		for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), wording.NBSP, " ")} {
+		for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{Verbose: true}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), wording.NBSP, " ")} {
 			if !strings.Contains(got, lock) {
 				t.Errorf("%s, %s: %q is missing in\n%s", d, name, lock, got)
 			}
 		}
 	}
-	got := strings.ReplaceAll(textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{}), "&#43;", "+")
+	got := strings.ReplaceAll(textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Verbose: true}), "&#43;", "+")
 	if !strings.Contains(got, "The sampled methods do not explain it: theirs is a change of 0 J, the whole one is +112 J.") {
 		t.Errorf("the text does not clear the methods:\n%s", got)
 	}
@@ -193,8 +193,9 @@ func TestOverlappingIntervals(t *testing.T) {
 	}
 	base := baseJoules()
 	base.Energy.Methods.List = base.Energy.Methods.List[:5] // Legacy.strip is gone, and that is clear
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{})
-	if !strings.Contains(got, "No method's change is clear enough to be named: the intervals overlap.") || strings.Contains(got, "decode") {
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Verbose: true})
+	told, _, _ := strings.Cut(got, "Methods by energy")
+	if !strings.Contains(told, "No method's change is clear enough to be named: the intervals overlap.") || strings.Contains(told, "decode") {
 		t.Errorf("methods are named whose intervals overlap:\n%s", got)
 	}
 }
@@ -203,7 +204,7 @@ func TestChangeOfManyMethods(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 1)}
 	head.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 3.7)}
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{})
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Verbose: true})
 	const want = "com.example.mail.MessageView.decode +2.7 J (+270 %) with all that it calls, spread over many methods; called from Inbox.open."
 	if !strings.Contains(got, want) || strings.Contains(got, "overlap") {
 		t.Errorf("%q is missing in\n%s", want, got)
@@ -225,11 +226,11 @@ func TestCallingMethodIsNotNew(t *testing.T) {
 func TestMethodsThatExplainLittle(t *testing.T) {
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 100
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{})
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{Verbose: true})
 	if err := inOrder(got, "By component: cpu +3.0 J", "The sampled methods do not explain it: theirs is a change of +3.0 J, the whole one is +87.6 J."); err != nil {
 		t.Error(err)
 	}
-	if strings.Contains(got, "decode") || strings.Contains(got, "Energy cause") {
+	if told, _, _ := strings.Cut(got, "Methods by energy"); strings.Contains(told, "decode") || strings.Contains(told, "Energy cause") {
 		t.Errorf("a method is named that makes 2 of 88 J:\n%s", got)
 	}
 }

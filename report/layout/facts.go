@@ -1,9 +1,12 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -14,37 +17,59 @@ import (
 // facts returns the short lines under the headline: where it happens, why, what would settle it,
 // and what to do.
 func (s story) facts(in Input) []document.Fact {
-	var out []document.Fact
-	add := func(label, text string) {
-		if text != "" {
-			out = append(out, document.Fact{Label: label, Text: text})
-		}
+	return slices.Concat(s.first(in), s.details(in))
+}
+
+// factList is facts that have a text.
+type factList []document.Fact
+
+func (l *factList) add(label, text string) {
+	if text != "" {
+		*l = append(*l, document.Fact{Label: label, Text: text})
 	}
+}
+
+// first returns the facts of the first screen: whether it blocks, against what, why, what now.
+func (s story) first(in Input) []document.Fact {
+	var out factList
 	if s.Outcome == gate.Regression {
-		add("Missing", wording.Sentence(in.Verdict.Lost)) // else the headline says it
+		out.add("Missing", wording.Sentence(in.Verdict.Lost)) // else the headline says it
 	}
-	out = append(out, fails(in.Verdict.Verdict, in.Verdict.FailOn, in.Verdict.Lost)...)
+	out.add("Blocks", blocks(in.Verdict.Verdict, in.Verdict.FailOn, in.Verdict.Lost))
+	out.add("Against", against(in))
+	switch s.Rest {
+	case gate.Inconclusive:
+		out.add("What would settle it", s.settle(in.Verdict))
+	case gate.Pass:
+		out.add("Would have seen", sensitivity(in))
+		out.add("Excluded", excluded(in))
+		out.add("Not judged", unjudged(in))
+	case gate.Invalid:
+		out.add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+	}
+	out = append(out, s.Why.Facts()...)
+	if s.Outcome == gate.Regression {
+		out.add("Why", wording.Sentence(in.Why))
+	}
+	return append(out, in.Next...)
+}
+
+// details returns the facts for those who want more than the first screen.
+func (s story) details(in Input) []document.Fact {
+	var out factList
 	switch s.Rest {
 	case gate.Regression:
-		add("Events", eventsOf(with(s.Findings, gate.ToRegression)))
-		add("Devices", devicesOf(with(s.Findings, gate.ToRegression)))
+		out.add("Events", eventsOf(with(s.Findings, gate.ToRegression)))
+		out.add("Devices", devicesOf(with(s.Findings, gate.ToRegression)))
 	case gate.Improvement:
-		add("Events", eventsOf(with(s.Findings, gate.ToImprovement)))
+		out.add("Events", eventsOf(with(s.Findings, gate.ToImprovement)))
 	case gate.Inconclusive:
-		add("Events", eventsOf(with(s.Findings, gate.Suspect)))
-		add("What would settle it", s.settle(in.Verdict))
-	case gate.Pass:
-		add("Would have seen", sensitivity(in))
-		add("Excluded", excluded(in))
-		add("Not judged", unjudged(in))
-	case gate.Invalid:
-		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+		out.add("Events", eventsOf(with(s.Findings, gate.Suspect)))
 	}
-	add("More work", workBeside(in))
-	add("Measured", decided(in))
-	out = append(out, s.Why.Facts()...)
-	add("Fewer frames", takenByFreeze(in))
-	add("Everywhere", wording.Name(in.Verdict.Everywhere))
+	out.add("More work", workBeside(in))
+	out.add("Measured", decided(in))
+	out.add("Fewer frames", takenByFreeze(in))
+	out.add("Everywhere", wording.Name(in.Verdict.Everywhere))
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {
@@ -52,29 +77,66 @@ func (s story) facts(in Input) []document.Fact {
 		}
 		out = append(out, document.Fact{Label: "Rule", Text: text, Of: rulesID})
 	}
-	if s.Outcome == gate.Regression {
-		add("Why", wording.Sentence(in.Why))
-	}
 	if s.Rest == gate.Regression {
-		add("Next", inTurn(hints(in.Verdict, gate.Regression)))
+		out.add("Next", inTurn(hints(in.Verdict, gate.Regression)))
 	}
 	if s.Rest != gate.Improvement {
-		add("Also better", betterOf(with(s.Findings, gate.ToImprovement), in))
+		out.add("Also better", betterOf(with(s.Findings, gate.ToImprovement), in))
+	}
+	for i := range out {
+		out[i].Detail = true
 	}
 	return out
 }
 
-// fails reports whether an outcome fails the build, where that differs from the default.
-func fails(o gate.Outcome, from gate.FailOn, lost string) []document.Fact {
+// blocks reports whether an outcome fails the build; "" where nobody would expect it to.
+func blocks(o gate.Outcome, from gate.FailOn, lost string) string {
 	switch {
+	case !o.Fails(gate.FailInconclusive):
+		return ""
 	case o == gate.Inconclusive && o.Fails(from):
-		return []document.Fact{{Label: "Fails", Text: "an inconclusive verdict fails too (fail-on: inconclusive)"}}
-	case o == gate.Inconclusive, !o.Fails(gate.FailRegression), o.Fails(from):
-		return nil
-	case lost != "":
-		return []document.Fact{{Label: "Advisory", Text: "the verdict blocks nothing (fail-on: never), but what is missing ends with exit status 3"}}
+		return "the build fails: an inconclusive verdict does too here (fail-on: inconclusive)"
+	case o == gate.Inconclusive:
+		return "nothing: an inconclusive verdict fails no build (fail-on: " + string(cmp.Or(from, gate.FailRegression)) + ")"
+	case !o.Fails(from) && lost != "":
+		return "nothing (fail-on: never), but what is missing ends with exit status 3"
+	case !o.Fails(from):
+		return "nothing (fail-on: never)"
+	case o == gate.Invalid:
+		return "the build fails (exit status 3)"
 	}
-	return []document.Fact{{Label: "Advisory", Text: "this blocks nothing (fail-on: never)"}}
+	return "the build fails (exit status 1)"
+}
+
+// against names what the runs were compared with: the base build in rounds, and accepted runs with
+// the newest of them.
+func against(in Input) string {
+	var parts []string
+	history := 0
+	for _, r := range in.Verdict.Runs {
+		history = max(history, r.ReferenceTotal, len(r.Reference))
+		if x := r.Rounds; x != nil && x.Measured > 0 {
+			text := strings.TrimSpace("base build " + wording.Name(x.Base.App.Version))
+			if c := wording.Name(x.Base.Source.Commit); c != "" {
+				text += ", commit " + wording.Commit(c)
+			}
+			if !slices.Contains(parts, text) {
+				parts = append(parts, text)
+			}
+		}
+	}
+	parts = parts[:min(len(parts), 2)]
+	if history > 0 {
+		text := prose.Count(history, "accepted run", "accepted runs")
+		if n := in.Meta.Newest; !n.Started.IsZero() {
+			text += ", the newest of " + n.Started.UTC().Format(time.DateOnly)
+			if c := wording.Name(n.Commit); c != "" {
+				text += " (commit " + wording.Commit(c) + ")"
+			}
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // sensitivity reports what a pass is worth: the worsening of the whole run that nine of ten builds

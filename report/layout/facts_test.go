@@ -36,32 +36,32 @@ func TestFactsOfLoss(t *testing.T) {
 	}
 }
 
-// A fact says where an outcome fails the build though it usually does not, or does not though it
-// usually does.
-func TestFactsOfFailOn(t *testing.T) {
-	const advisory = "Advisory: this blocks nothing (fail-on: never)"
+// Whether an outcome fails the build is a fact, unless it is a pass, from which nobody expects it.
+func TestBlocksByOutcomeAndFailOn(t *testing.T) {
+	const (
+		nothing = "nothing (fail-on: never)"
+		fails   = "the build fails (exit status 1)"
+	)
 	for _, c := range []struct {
 		outcome gate.Outcome
 		from    gate.FailOn
 		lost    string
 		want    string
 	}{
-		{gate.Regression, "", "", ""},
-		{gate.Regression, gate.FailRegression, "", ""},
-		{gate.Regression, gate.FailNever, "", advisory},
-		{gate.Invalid, gate.FailNever, "", advisory},
-		{gate.Invalid, gate.FailNever, "a phone", "Advisory: the verdict blocks nothing (fail-on: never), but what is missing ends with exit status 3"},
-		{gate.Inconclusive, gate.FailInconclusive, "", "Fails: an inconclusive verdict fails too (fail-on: inconclusive)"},
-		{gate.Inconclusive, gate.FailRegression, "", ""},
-		{gate.Inconclusive, gate.FailNever, "", ""},
+		{gate.Regression, "", "", fails},
+		{gate.Regression, gate.FailRegression, "", fails},
+		{gate.Regression, gate.FailNever, "", nothing},
+		{gate.Invalid, "", "", "the build fails (exit status 3)"},
+		{gate.Invalid, gate.FailNever, "", nothing},
+		{gate.Invalid, gate.FailNever, "a phone", "nothing (fail-on: never), but what is missing ends with exit status 3"},
+		{gate.Inconclusive, gate.FailInconclusive, "", "the build fails: an inconclusive verdict does too here (fail-on: inconclusive)"},
+		{gate.Inconclusive, "", "", "nothing: an inconclusive verdict fails no build (fail-on: regression)"},
+		{gate.Inconclusive, gate.FailNever, "", "nothing: an inconclusive verdict fails no build (fail-on: never)"},
 		{gate.Pass, gate.FailInconclusive, "", ""},
 		{gate.Pass, gate.FailNever, "", ""},
+		{gate.Improvement, "", "", ""},
 	} {
-		got := ""
-		for _, f := range fails(c.outcome, c.from, c.lost) {
-			got += f.Label + ": " + f.Text
-		}
-		if got != c.want {
+		if got := blocks(c.outcome, c.from, c.lost); got != c.want {
 			t.Errorf("%s, failing from %q, lost %q: %q, want %q", c.outcome, c.from, c.lost, got, c.want)
 		}
 	}

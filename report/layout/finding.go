@@ -36,7 +36,7 @@ type hit struct {
 
 // findings groups the deviations of all runs by event, metric and direction, separately for those
 // that break a limit. Causes come before their after-effects, which are nested in them; worse
-// before suspect before better; then by the number of runs.
+// before suspect before better; then the event that changed most, see worstFirst.
 func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
 	return grouped(v, catalogue, func(r gate.RunVerdict) []gate.Comparison { return r.Deviations })
 }
@@ -74,7 +74,60 @@ func grouped(v gate.Verdict, catalogue *metric.Catalogue, of func(gate.RunVerdic
 		out[i] = *f
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return a.compare(b, catalogue) })
-	return foldAfterEffects(out)
+	out = foldAfterEffects(out)
+	worstFirst(out)
+	return out
+}
+
+// worstFirst moves the places that changed most to the front of those of the same gravity, with
+// their findings in the order that they have: a reader wants to know which event got worst, and not
+// the milder number of the whole run.
+func worstFirst(all []finding) {
+	type place struct {
+		scenario, event string
+		direction       gate.Direction
+	}
+	of := func(f finding) place { return place{f.Scenario, f.Event, f.Direction} }
+	change := map[place]float64{}
+	for _, f := range all {
+		if _, known := change[of(f)]; !known {
+			change[of(f)] = f.severity()
+		}
+	}
+	slices.SortStableFunc(all, func(a, b finding) int {
+		return cmp.Or(
+			cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
+			cmp.Compare(b.broken(), a.broken()),
+			cmp.Compare(change[of(b)], change[of(a)]),
+		)
+	})
+}
+
+// newSeverity is the severity of what was never there before, such as an ANR: more than that of
+// anything that became longer.
+const newSeverity = 100
+
+// severity returns how much a finding changed, on the scale of logarithms, on which twice as much
+// and half as much are equally far: the mean over the runs in which it was compared, of which those
+// that don't deviate count as unchanged.
+func (f finding) severity() float64 {
+	sum := 0.0
+	for _, h := range f.Hits {
+		sum += severityOf(f.Metric, inTurns(h.Comparison))
+	}
+	return sum / float64(max(f.Compared, len(f.Hits), 1))
+}
+
+func severityOf(m metric.Metric, c gate.Comparison) float64 {
+	switch {
+	case m.Signed: // a margin, which passes through zero: in frames of a display with 60 Hz
+		return math.Log1p(math.Abs(c.Value-c.Expected) / (1000.0 / 60))
+	case c.Expected <= 0 && c.Value <= 0:
+		return 0
+	case c.Expected <= 0 || c.Value <= 0:
+		return newSeverity
+	}
+	return math.Abs(math.Log(c.Value / c.Expected))
 }
 
 // severalScenarios reports whether the runs are of more than one scenario.

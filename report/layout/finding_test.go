@@ -17,14 +17,41 @@ func TestFindingsGroupRunsAndFoldAfterEffects(t *testing.T) {
 		got = append(got, f.what()+" "+f.share())
 	}
 	want := []string{
-		"whole run: frames rendered 5 of 5 runs", "whole run: smooth ratio 5 of 5 runs", "whole run: time per frame 5 of 5 runs",
-		"E2: frames rendered 5 of 5 runs", "start: frames rendered 2 of 5 runs",
+		"E2: frames rendered 5 of 5 runs", "whole run: frames rendered 5 of 5 runs", "whole run: smooth ratio 5 of 5 runs",
+		"whole run: time per frame 5 of 5 runs", "start: frames rendered 2 of 5 runs",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("findings\n%q, want\n%q", got, want)
 	}
-	if e2 := all[3]; len(e2.AfterEffects) != 1 || e2.AfterEffects[0].Event != "E3" {
+	if e2 := all[0]; len(e2.AfterEffects) != 1 || e2.AfterEffects[0].Event != "E3" {
 		t.Errorf("the after-effects of E2 are %v, want E3", e2.AfterEffects)
+	}
+}
+
+// The event that changed most comes first, whatever the whole run shows: half as much and twice as
+// much are equally far, what few runs have counts for less, and what is new for most.
+func TestFindingsBeginWithTheWorstEvent(t *testing.T) {
+	of := func(value float64) func(event, metric string) gate.Comparison {
+		return func(event, metric string) gate.Comparison {
+			return compared(event, metric, 100, 1, value, gate.ToRegression)
+		}
+	}
+	a := runVerdict("A", gate.Regression, nil, of(141)("", ms), of(176)("tap", ms), of(246)("scroll", ms))
+	b := runVerdict("B", gate.Regression, nil, of(141)("", ms), of(50)("back", "frames.count"), of(176)("tap", ms))
+	a.Comparisons = append(a.Comparisons, gate.Comparison{Event: "back", Metric: "frames.count"})
+	b.Comparisons = append(b.Comparisons, gate.Comparison{Event: "scroll", Metric: ms})
+	place := func(v gate.Verdict) (out []string) {
+		for _, f := range findings(v, metric.Default()) {
+			out = append(out, f.Event)
+		}
+		return out
+	}
+	if got, want := place(gate.Verdict{Runs: []gate.RunVerdict{a, b}}), []string{"tap", "scroll", "back", ""}; !slices.Equal(got, want) {
+		t.Errorf("the events are %q, want %q: +76 %% in both, +146 %% in one, half in one, +41 %% in both", got, want)
+	}
+	b.Deviations = append(b.Deviations, compared("open", "anr.count", 0, 0, 1, gate.ToRegression))
+	if got := place(gate.Verdict{Runs: []gate.RunVerdict{a, b}}); got[0] != "open" {
+		t.Errorf("the events are %q, want the new ANR first", got)
 	}
 }
 

@@ -14,10 +14,13 @@
 package layout
 
 import (
+	"time"
+
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
 )
@@ -44,7 +47,9 @@ type Input struct {
 	// Notes are shown near the top, such as "The devices are simulated."
 	Notes []string
 	// Why says how to explain a worsening without a known cause; "" where there is no way.
-	Why  string
+	Why string
+	// Next is what the reader can do about the answer, each with the command that does it.
+	Next []document.Fact
 	Meta Meta
 }
 
@@ -53,8 +58,16 @@ type Meta struct {
 	Repository string // "owner/name"
 	BaseCommit string // the commit of the history
 	HeadCommit string // the commit that was checked
+	// Newest is the newest accepted run that a run was compared with.
+	Newest Newest
 	// Version is the version of apkgate that made the report: "apkgate 0.3.1".
 	Version string
+}
+
+// Newest is when a run was made, of which commit; both may be unknown.
+type Newest struct {
+	Started time.Time
+	Commit  string
 }
 
 func (in Input) catalogue() *metric.Catalogue {

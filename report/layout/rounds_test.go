@@ -130,7 +130,7 @@ func TestFirstRunShowsItsNumbers(t *testing.T) {
 	r := runVerdict("U1", gate.Inconclusive, upgraded[0], c)
 	r.Reference, r.ReferenceTotal, r.Repetitions, r.Reason = nil, 0, 5, "there is no accepted run to compare with"
 	in := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Preset: "default", Runs: []gate.RunVerdict{r}}}
-	lacks(t, textOf(t, in, document.Options{Width: 100}), "Measured              5 repetitions.", "whole run: time per frame", "11.25 ms", "no accepted run")
+	lacks(t, textOf(t, in, document.Options{Width: 100, Verbose: true}), "Measured              5 repetitions.", "whole run: time per frame", "11.25 ms", "no accepted run")
 }
 
 // The reason why a comparison is undecided, for a table cell.

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,10 +28,10 @@ func textOf(t *testing.T, in Input, o document.Options) string {
 // The expected lines are written by hand from the arithmetic of the fixtures: the middle run has
 // 270 of 450 frames, −40 %, and an interval of ± 3 %.
 func TestTextRegression(t *testing.T) {
-	got := textOf(t, regression(), document.Options{Width: 100})
+	got := textOf(t, regression(), document.Options{Width: 100, Verbose: true})
 	first, _, _ := strings.Cut(got, "\n\n")
-	want := "Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs);\n" +
-		"95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons"
+	want := "Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of\n" +
+		"5 runs); 95 % interval of the middle run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons"
 	if first != want {
 		t.Errorf("the first lines are\n%s\nwant\n%s", first, want)
 	}
@@ -48,8 +49,8 @@ func TestTextRegression(t *testing.T) {
 			t.Errorf("the report lacks %q:\n%s", want, got)
 		}
 	}
-	if n := strings.Count(got, "E2: frames rendered"); n != 1 {
-		t.Errorf("the same deviation of five runs is told %d times, want once", n)
+	if n := strings.Count(got, "E2: frames rendered"); n != 2 {
+		t.Errorf("the same deviation of five runs is told %d times, want once among the checks and once in the table", n)
 	}
 }
 
@@ -86,6 +87,60 @@ func TestTextOtherOutcomes(t *testing.T) {
 	}
 }
 
+// The first screen answers within its lines what a reader asks: is it mine, how bad, against what,
+// where, what now. The rest is counted.
+func TestTextFirstScreen(t *testing.T) {
+	in := regression()
+	in.Next = []document.Fact{{Label: "If intended", Text: "make these runs the new level:", Command: "apkgate baseline rebaseline --session 'a b'"}}
+	for i := range 12 {
+		in.Verdict.Warnings = append(in.Verdict.Warnings, run.Warning{Text: fmt.Sprintf("warning number %d", i)})
+	}
+	got := textOf(t, in, document.Options{Width: 100})
+	if n := strings.Count(got, "\n"); n > 22 {
+		t.Errorf("the first screen has %d lines, want 22 or fewer", n)
+	}
+	for _, want := range []string{
+		"Regression: open-message after E2 renders 53 % fewer frames",
+		"Blocks       the build fails (exit status 1)",
+		"Against      40 accepted runs",
+		"If intended  make these runs the new level:\n             apkgate baseline rebaseline --session 'a b'",
+		" ✗ all 5 devices: E2: frames rendered −53 %\n",
+		" E2: frames rendered ",
+		"Warning: warning number 0\n",
+		" more warnings\n\nMore: --verbose, or the HTML report\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the first screen lacks %q:\n%s", want, got)
+		}
+	}
+	for _, detail := range []string{"Rules", "lift", "Measured", "commit abcdef"} {
+		if strings.Contains(got, detail) {
+			t.Errorf("the first screen has %q:\n%s", detail, got)
+		}
+	}
+}
+
+// Devices that came to the same share a line, and the gravest come first.
+func TestChecksOfDevices(t *testing.T) {
+	slower := func(id string, by float64) gate.RunVerdict {
+		return runVerdict(id, gate.Regression, upgraded[0], compared("E1", ms, 10, 1, 10*by, gate.ToRegression))
+	}
+	a, b := slower("A", 1.5), slower("B", 1.3)
+	b.Context = upgraded[1]
+	c := runVerdict("C", gate.Pass, upgraded[2])
+	d := runVerdict("D", gate.Invalid, upgraded[3])
+	d.Reason = "the app crashed"
+	got := checks(Input{Verdict: gate.Verdict{Runs: []gate.RunVerdict{c, a, d, b}}})
+	want := []document.Check{
+		{Outcome: document.Regression, Title: "2 of 4 devices (" + device(a) + " and " + device(b) + ")", Text: "E1: time per frame +30" + wording.NBSP + "%"},
+		{Outcome: document.Invalid, Title: device(d), Text: "the app crashed"},
+		{Outcome: document.Pass, Title: device(c)},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the checks are\n%q, want\n%q", got, want)
+	}
+}
+
 // A warning of a run that passes is shown too, once for all runs that have it.
 func TestTextShowsWarningsOfRuns(t *testing.T) {
 	in := pass()
@@ -93,7 +148,7 @@ func TestTextShowsWarningsOfRuns(t *testing.T) {
 		in.Verdict.Runs[i].Warnings = []run.Warning{{Text: "the preset dune flags nothing here"}}
 	}
 	got := textOf(t, in, document.Options{Width: 100})
-	if want := "Warnings\n  2 runs: the preset dune flags nothing here"; !strings.Contains(got, want) {
+	if want := "Warning: 2 runs: the preset dune flags nothing here"; !strings.Contains(got, want) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}
 	if n := strings.Count(textOf(t, in, document.Options{Width: 100, Verbose: true}), "flags nothing here"); n != 2 {
@@ -243,7 +298,7 @@ func TestTextShowsReasonOnce(t *testing.T) {
 	r := &in.Verdict.Runs[0]
 	r.Verdict, r.Reason = gate.Inconclusive, "most frames are gone"
 	r.Warnings = []run.Warning{{Text: r.Reason}, {Text: "the log is cut short"}}
-	got := textOf(t, in, document.Options{Width: 100})
+	got := textOf(t, in, document.Options{Width: 100, Verbose: true})
 	if n := strings.Count(got, "warning: "); n != 1 || !strings.Contains(got, "warning: the log is cut short") {
 		t.Errorf("%d warnings, want that of the log alone:\n%s", n, got)
 	}

@@ -17,19 +17,22 @@ const maxNotes = 10
 // maxWarnings limits the warnings of one kind.
 const maxWarnings = 100
 
+// screen is the number of lines of an answer on a terminal, with three more for what a command adds.
+const screen = 22
+
 // Verdict lays out a verdict on runs.
 func Verdict(in Input) document.Document {
 	in.Catalogue = in.catalogue() // it is used for each of a million numbers
 	s := newStory(in)
 	d := document.Document{
-		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Footer: footer(in),
+		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Checks: checks(in), Footer: footer(in), Screen: screen,
 		Answer:   document.Answer{Outcome: document.Outcome(s.Outcome), Word: s.Word, Lead: s.Lead, Sure: s.Sure},
 		Warnings: warnings(in.Verdict.Warnings, document.Room{Open: 5}),
 		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes(), in.CausesTotal), Kind: "verdict", Version: wording.Name(in.Meta.Version),
 	}
 	d.Sections = slices.Concat(
 		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),
-		[]document.Section{openSection(in), keptSection(in), roundsSection(in), historySection(s.Findings), rulesSection(s.Rules), framesSection(in), modesSection(in), runsSection(in)},
+		[]document.Section{openSection(in), framesSection(in), roundsSection(in), historySection(s.Findings), keptSection(in), rulesSection(s.Rules), modesSection(in), runsSection(in)},
 	)
 	d.Problems = append(problems(in, s.Findings, s.Why), s.Why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.catalogue(), "the history of accepted runs")

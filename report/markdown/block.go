@@ -49,6 +49,9 @@ func blocks(d document.Document) []block {
 			}
 		}
 	}
+	if text := facts(d.Facts, true); text != "" {
+		folded = append([]block{{head: fold("Details") + text, tail: unfold}}, folded...)
+	}
 	out := slices.Concat(open, more, folded)
 	if w := warnings(d); len(w.lines) > 0 {
 		out = append(out, w)

@@ -65,6 +65,15 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// code returns plain text as a code span, from which it can be copied as it is. A backtick ends a
+// span: text with one is escaped as text instead.
+func code(s string) string {
+	if s = wording.Visible(s); strings.ContainsRune(s, '`') || strings.TrimSpace(s) == "" {
+		return Escape(s)
+	}
+	return "`" + s + "`"
+}
+
 // escapePre escapes plain text for one line of a <pre> element, where HTML is active but Markdown
 // is not, and which may still mention somebody where it is copied.
 func escapePre(s string) string {

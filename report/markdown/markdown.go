@@ -61,10 +61,40 @@ func headOf(d document.Document) string {
 		}
 		fmt.Fprintf(&b, "- **Checked:** %s\n", Escape(checked))
 	}
-	for _, f := range d.Facts {
-		if f.Of == "" { // otherwise the section follows
-			fmt.Fprintf(&b, "- **%s:** %s\n", Escape(f.Label), Escape(f.Text))
+	b.WriteString(facts(d.Facts, false))
+	for i, c := range d.Checks {
+		if i == 0 {
+			b.WriteString("\n")
 		}
+		if i == maxChecks {
+			fmt.Fprintf(&b, "*and %d more*\n", len(d.Checks)-i)
+			break
+		}
+		text := c.Title
+		if c.Text != "" {
+			text += ": " + c.Text
+		}
+		fmt.Fprintf(&b, "%s %s  \n", Symbol(c.Outcome), Escape(text))
+	}
+	return b.String()
+}
+
+// maxChecks limits the checks of a comment, each with a line.
+const maxChecks = 12
+
+// facts returns the facts that are details, or those that are not, in lines of a list. One whose
+// section follows is left out.
+func facts(all []document.Fact, details bool) string {
+	var b strings.Builder
+	for _, f := range all {
+		if f.Of != "" || f.Detail != details {
+			continue
+		}
+		text := Escape(f.Text)
+		if f.Command != "" {
+			text = strings.TrimSpace(text + " " + code(f.Command))
+		}
+		fmt.Fprintf(&b, "- **%s:** %s\n", Escape(f.Label), text)
 	}
 	return b.String()
 }

@@ -24,8 +24,15 @@ func Render(w io.Writer, d document.Document, o document.Options) error {
 	}
 	o.Width = max(o.Width, 40)
 	t := &text{o: o}
+	if d.Screen > 0 && !o.Verbose {
+		if err := t.screen(d); err != nil {
+			return fmt.Errorf("lay out the first screen: %w", err)
+		}
+		return t.flush(w)
+	}
 	t.answer(d.Answer)
 	t.facts(d)
+	t.checks(d.Checks, len(d.Checks))
 	for _, s := range d.Sections {
 		if s.Folded && !o.Verbose {
 			continue
@@ -36,6 +43,10 @@ func Render(w io.Writer, d document.Document, o document.Options) error {
 	}
 	t.warnings(d)
 	t.footer(d.Footer)
+	return t.flush(w)
+}
+
+func (t *text) flush(w io.Writer) error {
 	if _, err := w.Write(t.b.Bytes()); err != nil {
 		return fmt.Errorf("write the text report: %w", err)
 	}
@@ -76,18 +87,31 @@ func (t *text) facts(d document.Document) {
 	}
 	for _, f := range d.Facts {
 		t.labelled(f.Label, width, f.Text)
+		if f.Command != "" { // a line of its own, never broken, so that it can be copied
+			t.line(strings.Repeat(" ", t.indent(width)) + f.Command)
+		}
 	}
 }
 
+// indent is where the texts of labels of a width begin.
+func (t *text) indent(width int) int {
+	if t.o.Width < narrow {
+		return 2
+	}
+	return width + 2
+}
+
+// narrow is the width of a terminal below which labels have lines of their own.
+const narrow = 60
+
 // labelled writes a label and its text, wrapped next to it or, on a narrow terminal, below it.
 func (t *text) labelled(label string, width int, text string) {
-	indent := width + 2
-	if t.o.Width < 60 {
-		indent = 2
+	indent := t.indent(width)
+	if t.o.Width < narrow {
 		t.line(t.paint(bold, label))
 	}
 	for i, line := range wrap(text, t.o.Width-indent) {
-		if i == 0 && t.o.Width >= 60 {
+		if i == 0 && t.o.Width >= narrow {
 			t.line(t.paint(bold, label) + strings.Repeat(" ", indent-len(label)) + line)
 			continue
 		}

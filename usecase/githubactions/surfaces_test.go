@@ -201,7 +201,10 @@ func asked(t *testing.T, in layout.Input, failOn gate.FailOn) {
 		}
 	}
 	render := func(format string) string { return rendered(t, d, format) }
-	texts["the terminal"], texts["the page"], texts["the Markdown file"] = render("text"), render("html"), render("markdown")
+	screen := want
+	screen.todo = firstOf(d)
+	screen.in(t, "the terminal's first screen", render("text"))
+	texts["the terminal"], texts["the page"], texts["the Markdown file"] = inFull(t, d), render("html"), render("markdown")
 	for surface, text := range texts {
 		want.in(t, surface, text)
 	}
@@ -266,9 +269,9 @@ func answersOf(in layout.Input, d document.Document, failOn gate.FailOn) answers
 	}
 	switch {
 	case failOn == gate.FailNever && (v.Verdict == gate.Regression || v.Verdict == gate.Invalid):
-		a.holds = "blocks nothing (fail-on: never)"
+		a.holds = "nothing (fail-on: never)"
 	case failOn == gate.FailInconclusive && v.Verdict == gate.Inconclusive:
-		a.holds = "an inconclusive verdict fails too (fail-on: inconclusive)"
+		a.holds = "the build fails: an inconclusive verdict does too"
 	}
 	for _, f := range d.Facts {
 		if f.Of == "" {
@@ -279,6 +282,27 @@ func answersOf(in layout.Input, d document.Document, failOn gate.FailOn) answers
 		a.todo = append(a.todo, v.Lost)
 	}
 	return a
+}
+
+// firstOf returns the facts of the first screen.
+func firstOf(d document.Document) (out []string) {
+	for _, f := range d.Facts {
+		if !f.Detail {
+			out = append(out, f.Text)
+		}
+	}
+	return out
+}
+
+// inFull returns a document on a terminal with everything requested.
+func inFull(t *testing.T, d document.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	f, _ := report.Find("text")
+	if err := f.Render(&b, d, document.Options{Verbose: true}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // status is the exit status: a loss ends with 3, unless the verdict fails.
@@ -301,7 +325,7 @@ func (a answers) in(t *testing.T, surface, text string) {
 			t.Errorf("%s does not say %q:\n%s", surface, want, text)
 		}
 	}
-	for _, other := range []string{"blocks nothing", "verdict fails too"} {
+	for _, other := range []string{"nothing (fail-on: never)", "verdict does too"} {
 		if strings.Contains(text, other) && !strings.Contains(a.holds, other) {
 			t.Errorf("%s says %q", surface, other)
 		}

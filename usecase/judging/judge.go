@@ -11,8 +11,14 @@ import (
 // Judge computes the verdict on runs, with what a report needs in addition.
 func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
 	energy, near := make([]*hotspots.Change, len(runs)), make([][]string, len(runs))
+	var newest layout.Newest
 	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
 		near[i] = nearest(runs[i], refs)
+		for _, r := range refs {
+			if r.Started.After(newest.Started) {
+				newest = layout.Newest{Started: r.Started, Commit: r.Commit}
+			}
+		}
 		energy[i], err = before.whereItWent(runs[i], refs)
 		return err
 	})
@@ -24,6 +30,7 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
 	}
+	in.Meta.Newest = newest
 	if in.Causes, err = before.why(runs, verdict, near, ProblemsOf(set.Config)); err != nil {
 		return layout.Input{}, err
 	}
