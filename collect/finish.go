@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
@@ -38,7 +39,7 @@ func (c *collector) finish(err error) run.Run {
 	}
 	if c.watcher != nil {
 		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
-		c.run.Frames = c.repeater.Frames()
+		c.run.Frames, c.run.Tasks = c.repeater.Frames(), c.repeater.Tasks()
 	}
 	r := c.run
 	switch {
@@ -66,7 +67,11 @@ func (c *collector) record() {
 		c.context.Set(metric.FramesBy, record.FramesBy(c.phone.Frames.By))
 	}
 	if c.watcher != nil && c.phone.Evident { // recording affects the measurement
-		c.context.Set("recorded", "perfetto")
+		recorded := "perfetto"
+		if c.watcher.Tasks && applog.HasMessages(c.target.Facts.API) {
+			recorded = "perfetto with tasks"
+		}
+		c.context.Set("recorded", recorded)
 	}
 	imported := record.Imported(c.measured, c.clean)
 	for _, p := range imported.Context {

@@ -19,6 +19,9 @@ type Evidence struct {
 	// recorded, and its trace is read into the record before it is kept or dropped. Recording takes
 	// some of the device's time, so that runs with and without it are not comparable.
 	Keep string `yaml:"keep,omitempty" jsonschema:"enum=none,enum=worst,enum=anomalies,enum=all,default=none"`
+	// Also record how long the app's asynchronous tasks waited in queues and ran: the messages of its
+	// loopers, where the device and the app expose them (Android 16). It needs keep.
+	Tasks bool `yaml:"tasks,omitempty" jsonschema:"default=false"`
 	// Have a refresh of the main branch keep the accepted build, for pull requests to be measured
 	// against in turns.
 	APK bool `yaml:"apk,omitempty" jsonschema:"default=false"`
@@ -40,8 +43,12 @@ func (d *decoder) evidence(e *Evidence) reader {
 	return func(n *node, path string) {
 		d.mapping(n, path,
 			may("keep", oneOf(d, &e.Keep, KeepNone, KeepWorst, KeepAnomalies, KeepAll)),
+			may("tasks", d.boolean(&e.Tasks)),
 			may("apk", d.boolean(&e.APK)),
 			may("why", d.duration(&e.Why, 0, MostWhy)),
 		)
+		if at := n.find("tasks"); e.Tasks && !e.Keeps() {
+			d.hinted(at, join(path, "tasks"), "set evidence.keep to worst, anomalies or all", "tasks are read from a recording, and none is made")
+		}
 	}
 }

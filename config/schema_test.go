@@ -278,6 +278,7 @@ var beyondSchema = map[string]string{
 	"methods-without-energy":       "one key that rules out another",
 	"too-few-rounds":               "how rare false alarms are to be",
 	"clusters":                     "one key that rules out another",
+	"tasks-without-a-recording":    "one key that needs another",
 	"quartiles":                    "one key that rules out another",
 	"two-outputs-in-one-file":      "equal paths",
 }

@@ -140,7 +140,7 @@ func everything() *config.Config {
 		},
 		Base:     "../main/mail.apk",
 		Rounds:   config.Rounds{Max: 0, Minutes: 15},
-		Evidence: config.Evidence{Keep: config.KeepAnomalies, APK: true, Why: 0},
+		Evidence: config.Evidence{Keep: config.KeepAnomalies, Tasks: true, APK: true, Why: 0},
 		Conditions: config.Conditions{
 			Policy: config.PolicyRefuse, FixedPerformance: config.PerformanceAlways, BackgroundDexopt: true, Brightness: 0.4, Rotation: new(0), IdleWithin: 90 * time.Second,
 		},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type Watcher struct {
 	// All keeps the trace of each repetition, whatever happened in it, and Anomalies of those in
 	// which something went wrong. The trace of the run's latest frame is kept in any case.
 	All, Anomalies bool
+	// Tasks requests the messages of the app's loopers, too.
+	Tasks bool
 	// Kept are the files kept so far.
 	Kept []run.Evidence
 
@@ -52,7 +55,7 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: there is no trace to keep before Android 10")
 		return false, nil
 	}
-	w.Perfetto.Request(Request(packages, w.Target.Facts.API))
+	w.Perfetto.Request(Request(packages, w.Target.Facts.API, w.Tasks))
 	err := w.Perfetto.Ready(ctx)
 	if errors.Is(err, recorders.ErrNoPerfetto) {
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: %v", err)
@@ -62,9 +65,33 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 	return err == nil, err
 }
 
-// Request is what evidence needs from Perfetto on a version of Android.
-func Request(packages []string, api int) recorders.Request {
-	return recorders.Request{Who: asker, Sources: sources(packages, api)}
+// Request is what evidence needs from Perfetto on a version of Android, with or without tasks.
+func Request(packages []string, api int, tasks bool) recorders.Request {
+	of := sources(packages, api)
+	if tasks && HasMessages(api) {
+		return recorders.Request{Who: asker, Sources: func(known recorders.Capabilities) []recorders.Source {
+			return append(of(known), messages(packages))
+		}}
+	}
+	return recorders.Request{Who: asker, Sources: of}
+}
+
+// HasMessages reports whether a version of Android may have the messages of loopers in traces: 16,
+// behind the flag perfetto_sdk_tracing_v2.
+func HasMessages(api int) bool { return api >= 36 }
+
+// messages is the data source of the messages of the packages' loopers. Those of the system's own
+// processes would be many more.
+func messages(packages []string) recorders.Source {
+	const bufferKB = 6 << 10 // of its own: some 100 bytes for each of four events of a message
+	one := recorders.Source{
+		Name: "track_event", Config: "track_event_config", BufferKB: bufferKB,
+		Texts: map[string][]string{"disabled_categories": {"*"}, "enabled_categories": {"mq"}},
+	}
+	for _, name := range packages {
+		one.Producers = append(one.Producers, regexp.QuoteMeta(name)+"(:.*)?")
+	}
+	return one
 }
 
 // opensWaking is the first version of Android that allows sched_waking in traces of the shell.

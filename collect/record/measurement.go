@@ -8,6 +8,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/tasks/grouping"
 )
 
 // Measurement are the observations of one repetition. Times of frames and events are on
@@ -27,6 +28,7 @@ type Measurement struct {
 	RSSKB       int64              // 0: not seen
 	PeakKB      int64              // 0: not seen
 	Traced      map[string]float64 // metrics of a trace, of those that are known
+	Tasks       *grouping.Queues   // of asynchronous tasks; nil: not recorded
 	Done        *framesource.Done  // nil: unknown
 	Energy      *energymeter.Spent // nil: not measured
 	Unseen      bool               // nothing looked at the frames

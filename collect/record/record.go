@@ -8,7 +8,9 @@ package record
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/run"
@@ -88,6 +90,7 @@ func (m Measurement) iteration() run.Iteration {
 		}
 		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: m.drawn(drawn)})
 	}
+	m.addTasks(&it)
 	m.count(&it)
 	if m.Energy != nil {
 		m.Energy.AddTo(&it)
@@ -108,6 +111,26 @@ func (m Measurement) addTimes(it *run.Iteration) {
 	}
 	if m.Watching >= 0 {
 		it.Metrics["watching.cpu_ms"] = milliseconds(m.Watching)
+	}
+}
+
+// addTasks adds the longest times of asynchronous tasks, and the longest queue, to the whole and to
+// each bucket: a task belongs to the event after which it was scheduled.
+func (m Measurement) addTasks(it *run.Iteration) {
+	if m.Tasks == nil {
+		return
+	}
+	const forever = time.Duration(math.MaxInt64)
+	maps.Copy(it.Metrics, m.Tasks.Metrics(0, forever))
+	for i := range it.Events {
+		from, until := time.Duration(0), forever
+		if i > 0 {
+			from = m.Events[i-1].Time
+		}
+		if i < len(it.Events)-1 {
+			until = m.Events[i].Time
+		}
+		maps.Copy(it.Events[i].Metrics, m.Tasks.Metrics(from, until))
 	}
 }
 

@@ -100,7 +100,7 @@ func TestConfigurationsParseInEveryRelease(t *testing.T) {
 	folder := sources(t)
 	tags := releases(t, folder)
 	timeline, shown, energy := framesource.Request(framesource.Timeline), framesource.Request(framesource.Shown), energymeter.Request()
-	older, newer := applog.Request([]string{"com.example", "com.example.test"}, 30), applog.Request([]string{"com.example"}, 34)
+	older, newer := applog.Request([]string{"com.example", "com.example.test"}, 30, true), applog.Request([]string{"com.example"}, 34, true)
 	tried := 0
 	for _, tag := range tags {
 		config, version := traceConfig(t, folder, tag), number(release.FindStringSubmatch(tag)[1])

@@ -28,6 +28,9 @@ type Source struct {
 	Within []string                 // messages whose flag "enabled" is set
 	Enums  map[string][]string      // repeated fields of enum names
 	Texts  map[string][]string      // repeated fields of strings
+	// Producers are regular expressions for the whole names of the programs that it is requested
+	// from; none: all.
+	Producers []string
 	// BufferKB is the buffer size that it needs. Sources with equal sizes share a buffer, so that a
 	// source that writes little is not overwritten by one that writes much.
 	BufferKB int
@@ -154,6 +157,7 @@ func join(sources []Source, s Source) []Source {
 	o.Every = every
 	o.BytesPerSecond, o.complete = max(o.BytesPerSecond, s.BytesPerSecond), o.complete || s.complete
 	o.On, o.Within = union(o.On, s.On), union(o.Within, s.Within)
+	o.Producers = union(o.Producers, s.Producers)
 	o.Enums, o.Texts = unions(o.Enums, s.Enums), unions(o.Texts, s.Texts)
 	return sources
 }
@@ -204,5 +208,9 @@ func (s Source) write(b *strings.Builder, buffer int) {
 		}
 		b.WriteString("}")
 	}
-	b.WriteString(" } }\n")
+	b.WriteString(" }")
+	for _, name := range s.Producers {
+		fmt.Fprintf(b, " producer_name_regex_filter: %q", name)
+	}
+	b.WriteString(" }\n")
 }

@@ -16,13 +16,17 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
+	"github.com/apkgate/apkgate/trace/tasks"
+	"github.com/apkgate/apkgate/trace/tasks/grouping"
+	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
 )
 
 // evidence watches for anomalies, and keeps what was recorded of them.
 type evidence struct {
 	phone *Phone
 	work  Work
-	paths section.Collector // what frames spent their time on
+	paths section.Collector   // what frames spent their time on
+	tasks *grouping.Collector // nil if no repetition had any
 }
 
 func (e *evidence) before(_ context.Context, a *attempt) error {
@@ -74,11 +78,12 @@ type reader interface {
 // readers returns all readers of metrics of the app's processes.
 func readers(of func(pid int) bool) []reader { return []reader{gc.New(of), work.New(of)} }
 
-// read reads the recording of a repetition in one pass, whether it is kept or not: what its frames
-// spent their time on, and the metrics of a trace. It returns nil if nothing was recorded.
-func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (map[string]float64, error) {
+// read reads the recording of a repetition, whether it is kept or not: what its frames spent their
+// time on, the metrics of a trace, and the app's asynchronous tasks. If nothing was recorded, it
+// adds nothing.
+func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out *record.Measurement) error {
 	if a.watched == nil {
-		return nil, nil
+		return nil
 	}
 	of := func(pid int) bool { return a.frames.PIDs[pid] }
 	all := readers(of)
@@ -87,44 +92,74 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (ma
 		beside[i] = one
 	}
 	var traced rendering.Trace
+	var list tasks.List
+	asked := e.work.Watcher.Tasks && applog.HasMessages(e.phone.Target.Facts.API)
 	err := e.phone.Perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
 		traced, err = rendering.Read(packets.Packets(trace), rendering.App{Package: e.work.App.Package, Process: of}, beside...)
+		if err == nil && asked {
+			list, err = messagequeue.Read(packets.Packets(trace), of)
+		}
 		return err
 	})
 	switch {
 	case loss.Stops(err):
-		return nil, err
+		return err
 	case err != nil:
 		e.phone.Target.Journal.Warnf("repetition %d: what its frames waited for, the runs of the garbage collector and the app's work are not known: %v", a.n, err)
-		return nil, nil
+		return nil
 	}
-	metrics := map[string]float64{}
+	out.Traced = map[string]float64{}
 	for _, one := range all {
 		found, doubt := one.Metrics(traced.KernelLost)
-		maps.Copy(metrics, found)
+		maps.Copy(out.Traced, found)
 		if doubt != "" {
 			e.phone.Target.Journal.Warnf("%s", doubt)
 		}
 	}
 	e.addPaths(a, seen, traced)
-	return metrics, nil
+	if asked {
+		out.Tasks = e.addTasks(a, seen, list)
+	}
+	return nil
+}
+
+// addTasks adds the asynchronous tasks of a repetition, and returns them; nil if the app told none.
+func (e *evidence) addTasks(a *attempt, seen applog.Sifted, list tasks.List) *grouping.Queues {
+	if len(list.Tasks) == 0 {
+		e.warnOnce("no asynchronous tasks are known: the app's process has not registered its messages with Perfetto, or Android's flag for that is off (apkgate doctor)")
+		return nil
+	}
+	if e.tasks == nil {
+		e.tasks = grouping.NewCollector(e.work.App.Package, grouping.Late)
+	}
+	e.tasks.Add(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen)})
+	queues := grouping.QueuesOf(list)
+	return &queues
+}
+
+// warnOnce warns of what is mostly of the device, and so the same in each repetition.
+func (e *evidence) warnOnce(text string) {
+	if !slices.Contains(e.phone.Target.Journal.Warnings, run.Warning{Text: text}) {
+		e.phone.Target.Journal.Warnf("%s", text)
+	}
+}
+
+func uiEvents(seen applog.Sifted) (out []trace.Event) {
+	for _, e := range seen.UI {
+		out = append(out, trace.Event{Name: e.Name, At: e.Time})
+	}
+	return out
 }
 
 // addPaths adds what the frames of a repetition spent their time on. A trace that does not contain
 // it is a warning.
 func (e *evidence) addPaths(a *attempt, seen applog.Sifted, read rendering.Trace) {
-	for _, w := range read.Warnings { // mostly of the device, and so the same each time
-		doubt := run.Warning{Text: "what frames waited for: " + w.Text}
-		if !slices.Contains(e.phone.Target.Journal.Warnings, doubt) {
-			e.phone.Target.Journal.Warnf("%s", doubt.Text)
-		}
+	for _, w := range read.Warnings {
+		e.warnOnce("what frames waited for: " + w.Text)
 	}
 	until := a.workloadEnded()
 	read.Frames = slices.DeleteFunc(read.Frames, func(f rendering.Frame) bool { return !a.frames.Measures(f.At, until) })
-	one := section.Repetition{Number: a.n, Trace: read}
-	for _, e := range seen.UI {
-		one.Events = append(one.Events, trace.Event{Name: e.Name, At: e.Time})
-	}
+	one := section.Repetition{Number: a.n, Trace: read, Events: uiEvents(seen)}
 	e.paths.Add(one)
 	a.late = record.Latest(one)
 }

@@ -213,8 +213,7 @@ func (r *Repeater) account(ctx context.Context, a *attempt, seen applog.Sifted, 
 			return err
 		}
 	}
-	out.Traced, err = r.evidence.read(ctx, a, seen)
-	return err
+	return r.evidence.read(ctx, a, seen, out)
 }
 
 // SeekRestart checks, once the device answers again, whether a repetition was lost because Android
@@ -226,6 +225,17 @@ func (r *Repeater) ANRs() []run.ANR { return r.anrs.found }
 
 // SawFrames reports whether the app has drawn something.
 func (r *Repeater) SawFrames() bool { return r.frames.saw }
+
+// Tasks returns the record's section on the app's asynchronous tasks; nil if none were recorded.
+func (r *Repeater) Tasks() *run.Tasks {
+	if r.evidence.tasks == nil {
+		return nil
+	}
+	for _, w := range r.evidence.tasks.Warnings() {
+		r.phone.Target.Journal.Warnf("asynchronous tasks: %s", w.Text)
+	}
+	return r.evidence.tasks.Tasks()
+}
 
 // Frames returns the record's section on what frames spent their time on, with the views of the
 // app's window and, for its late frames, the traces that were kept; nil if nothing is known.

@@ -3,6 +3,7 @@ package pftrace
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,8 @@ type Config struct {
 	// processes and threads.
 	Processes bool
 	Messages  bool // the category mq of track events
+	// producers are the names of the programs whose messages are recorded; none: all.
+	producers []*regexp.Regexp
 	Ring      bool // a ring buffer
 	Name      string
 	IntoFile  time.Duration // how often it is written to its file, 0: at the end
@@ -111,7 +114,10 @@ func ParseConfig(text string, api int) (Config, error) {
 			case "linux.process_stats":
 				c.Processes = true
 			case "track_event":
-				c.Messages = c.Messages || enables(config.inner, "mq")
+				if enables(config.inner, "mq") {
+					c.Messages = true
+					c.addProducers(source.inner)
+				}
 			}
 			if config.inner.value("name") != "android.power" {
 				continue
@@ -128,6 +134,24 @@ func ParseConfig(text string, api int) (Config, error) {
 		return c, errors.New("the trace config has no data_sources")
 	}
 	return c, nil
+}
+
+// addProducers adds the names of programs, or regular expressions for whole names, that a data
+// source is requested from.
+func (c *Config) addProducers(source block) {
+	for _, one := range source.all("producer_name_filter") {
+		c.producers = append(c.producers, regexp.MustCompile("^"+regexp.QuoteMeta(one.value)+"$"))
+	}
+	for _, one := range source.all("producer_name_regex_filter") {
+		if re, err := regexp.Compile("^(" + strings.ReplaceAll(one.value, `\\`, `\`) + ")$"); err == nil {
+			c.producers = append(c.producers, re)
+		}
+	}
+}
+
+// Producer reports whether the track events of a program are recorded.
+func (c *Config) Producer(name string) bool {
+	return len(c.producers) == 0 || slices.ContainsFunc(c.producers, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }
 
 // enables reports whether a data source of track events records a category: all are enabled, apart

@@ -234,7 +234,7 @@ func (r Recorder) plan(targets []target) (*config.Config, []int) {
 	})
 	cfg.Evidence = config.Evidence{Keep: config.KeepNone}
 	if slices.ContainsFunc(targets, func(t target) bool { return t.Frames }) {
-		cfg.Evidence.Keep = config.KeepWorst
+		cfg.Evidence.Keep, cfg.Evidence.Tasks = config.KeepWorst, true
 	}
 	if slices.ContainsFunc(targets, func(t target) bool { return t.Energy }) {
 		energy, rest := *cfg.Energy, time.Duration(0)

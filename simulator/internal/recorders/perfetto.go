@@ -266,7 +266,7 @@ func (t *tracing) messages(w *pftrace.Writer, from, until time.Duration) {
 		from = max(from, until-ringHolds)
 	}
 	for _, d := range t.phone.All() {
-		if t.phone.Registers(d.App) && d.Lives(from, until) {
+		if t.phone.Registers(d.App) && t.config.Producer(d.App.Package) && d.Lives(from, until) {
 			w.Messages(t.phone.Scheduled(), int32(d.PID), t.phone.Profile.API, timeline.Interval{From: from, To: until}, clock.Slept)
 		}
 	}

@@ -36,7 +36,7 @@ func (r *reader) list() tasks.List {
 			continue
 		}
 		t := tasks.Task{
-			Unit: unit, Name: m.name(), Sender: m.sender, Inside: inside(m.inside), Delay: m.delay,
+			Unit: unit, Name: m.name(), Sender: m.sender, Inside: m.inside, Delay: m.delay,
 			Scheduled: on(m.sent), Started: on(m.received), Done: on(m.done),
 		}
 		if m.thread != trackevent.None {
@@ -92,40 +92,18 @@ func (m *message) barrier() bool {
 	return m.received == tasks.Unknown && m.receiver == mainName && m.sender == mainName && m.code == 0 && m.delay == 0
 }
 
-// name returns what identifies the work: the slice within it or its code, and who sent it.
+// name returns what identifies the work besides the slice within it and its sender: its code. 0 is
+// that of each posted runnable.
 func (m *message) name() string {
-	what := inside(m.inside)
 	switch {
-	case m.code != 0 && what != "":
-		what = fmt.Sprintf("%s (message %d)", what, m.code)
 	case m.code != 0:
-		what = fmt.Sprintf("message %d", m.code)
-	case what == "" && m.coded:
-		what = "message 0"
-	case what == "":
-		what = "message"
+		return fmt.Sprintf("message %d", m.code)
+	case m.inside != "":
+		return ""
+	case m.coded:
+		return "message 0"
 	}
-	if m.sender == "" {
-		return what
-	}
-	return what + " from " + worker(m.sender)
-}
-
-// worker returns the common name of the workers of a pool: their numbers differ.
-func worker(thread string) string {
-	if rest := strings.TrimRight(thread, "0123456789"); rest != "" && rest != thread {
-		return rest + "N"
-	}
-	return thread
-}
-
-// inside returns the name of a slice without the number of a vsync at its end
-// ("Choreographer#doFrame 43154").
-func inside(name string) string {
-	if rest := strings.TrimRight(name, "0123456789"); strings.HasSuffix(rest, " ") {
-		return strings.TrimRight(rest, " ")
-	}
-	return name
+	return "message"
 }
 
 // receiver is a thread by its name.

@@ -97,7 +97,7 @@ func read(t *testing.T, w *written, of func(int) bool) (tasks.List, string) {
 		return fmt.Sprint((d - time.Second).Milliseconds())
 	}
 	for _, one := range l.Tasks {
-		out = append(out, fmt.Sprintf("%s | %s on %s(%s) %s+%d %s %s", one.Name, one.Sender, l.Units[one.Unit].Name, one.Thread, at(one.Scheduled), one.Delay.Milliseconds(), at(one.Started), at(one.Done)))
+		out = append(out, fmt.Sprintf("%s | %s | %s on %s(%s) %s+%d %s %s", one.Name, one.Inside, one.Sender, l.Units[one.Unit].Name, one.Thread, at(one.Scheduled), one.Delay.Milliseconds(), at(one.Started), at(one.Done)))
 	}
 	return l, strings.Join(out, "\n")
 }
@@ -118,7 +118,7 @@ func TestReadMessages(t *testing.T) {
 			w.says(11, 11, "E|10")
 			w.says(12, 11, "E|10")
 			w.end(15, 11)
-		}, "Save.write (message 7) from main | main on thread-11(thread-11) 1+0 5 15"},
+		}, "message 7 | Save.write 42 | main on thread-11(thread-11) 1+0 5 15"},
 		"a slice of the SDK within it, and one of the kernel's across its end": {func(w *written) {
 			w.send(1, 10, 1, "thread-11", 0, 0)
 			w.receive(5, 11, 1, "main")
@@ -127,7 +127,7 @@ func TestReadMessages(t *testing.T) {
 			w.says(9, 11, "B|10|half")
 			w.end(10, 11)
 			w.says(12, 11, "E|10")
-		}, "other from main | main on thread-11(thread-11) 1+0 5 10"},
+		}, " | other | main on thread-11(thread-11) 1+0 5 10"},
 		"the flow's number wraps": {func(w *written) {
 			w.send(1, 10, 1<<32-1, "thread-11", 1, 0)
 			w.send(2, 10, 0, "thread-11", 2, 0)
@@ -136,13 +136,13 @@ func TestReadMessages(t *testing.T) {
 				w.receive(5+2*int64(i), 11, number, "main")
 				w.end(6+2*int64(i), 11)
 			}
-		}, "message 1 from main | main on thread-11(thread-11) 1+0 5 6\nmessage 2 from main | main on thread-11(thread-11) 2+0 7 8\nmessage 3 from main | main on thread-11(thread-11) 3+0 9 10"},
+		}, "message 1 |  | main on thread-11(thread-11) 1+0 5 6\nmessage 2 |  | main on thread-11(thread-11) 2+0 7 8\nmessage 3 |  | main on thread-11(thread-11) 3+0 9 10"},
 		"a number that comes again is of the latest send": {func(w *written) {
 			w.send(1, 10, 5, "thread-11", 1, 0)
 			w.send(20, 10, 5, "thread-11", 2, 0)
 			w.receive(25, 11, 5, "main")
 			w.end(26, 11)
-		}, "message 1 from main | main on thread-11() 1+0 - -\nmessage 2 from main | main on thread-11(thread-11) 20+0 25 26"},
+		}, "message 1 |  | main on thread-11() 1+0 - -\nmessage 2 |  | main on thread-11(thread-11) 20+0 25 26"},
 		"processes have the same numbers": {func(w *written) {
 			w.send(1, 10, 5, "thread-11", 1, 0)
 			w.send(2, 20, 5, "thread-21", 2, 0)
@@ -150,13 +150,13 @@ func TestReadMessages(t *testing.T) {
 			w.end(4, 21)
 			w.receive(7, 11, 5, "main")
 			w.end(9, 11)
-		}, "message 1 from main | main on thread-11(thread-11) 1+0 7 9\nmessage 2 from main | main on thread-21(thread-21) 2+0 3 4"},
+		}, "message 1 |  | main on thread-11(thread-11) 1+0 7 9\nmessage 2 |  | main on thread-21(thread-21) 2+0 3 4"},
 		"sent before the trace, and not done in it": {func(w *written) {
 			w.receive(5, 11, 9, "pool-1-thread-2")
 			w.end(6, 11)
 			w.send(7, 11, 10, "main", 3, 0)
 			w.receive(8, 10, 10, "thread-11")
-		}, "message from pool-1-thread-N | pool-1-thread-2 on thread-11(thread-11) - +0 5 6\nmessage 3 from thread-N | thread-11 on main(main) 7+0 8 -"},
+		}, "message |  | pool-1-thread-2 on thread-11(thread-11) - +0 5 6\nmessage 3 |  | thread-11 on main(main) 7+0 8 -"},
 		"delays, one below 0": {func(w *written) {
 			w.send(1, 10, 1, "thread-11", 1, 20)
 			w.send(2, 10, 2, "thread-11", 2, -123456)
@@ -164,13 +164,13 @@ func TestReadMessages(t *testing.T) {
 			w.end(4, 11)
 			w.receive(21, 11, 1, "main")
 			w.end(22, 11)
-		}, "message 1 from main | main on thread-11(thread-11) 1+20 21 22\nmessage 2 from main | main on thread-11(thread-11) 2+0 3 4"},
+		}, "message 1 |  | main on thread-11(thread-11) 1+20 21 22\nmessage 2 |  | main on thread-11(thread-11) 2+0 3 4"},
 		"Android's barriers are no tasks, but a removed message may be": {func(w *written) {
 			w.send(1, 10, 1, "main", 0, 0)
 			w.send(2, 10, 2, "main", 4, 0)
 			w.send(3, 10, 3, "main", 0, 5)
 			w.send(4, 11, 4, "main", 0, 0)
-		}, "message 4 from main | main on main() 2+0 - -\nmessage 0 from main | main on main() 3+5 - -\nmessage 0 from thread-N | thread-11 on main() 4+0 - -"},
+		}, "message 4 |  | main on main() 2+0 - -\nmessage 0 |  | main on main() 3+5 - -\nmessage 0 |  | thread-11 on main() 4+0 - -"},
 		"a loop within a message": {func(w *written) {
 			w.send(1, 10, 1, "main", 1, 0)
 			w.receive(2, 10, 1, "main")
@@ -178,7 +178,7 @@ func TestReadMessages(t *testing.T) {
 			w.receive(4, 10, 2, "main")
 			w.end(6, 10)
 			w.end(9, 10)
-		}, "message 1 from main | main on main(main) 1+0 2 9\nmessage 2 from main | main on main(main) 3+0 4 6"},
+		}, "message 1 |  | main on main(main) 1+0 2 9\nmessage 2 |  | main on main(main) 3+0 4 6"},
 	} {
 		var w written
 		c.write(&w)
@@ -204,7 +204,7 @@ func TestReadMessagesOfAnApp(t *testing.T) {
 		w.receive(pid+1, pid, 1, "main")
 		w.end(pid+2, pid)
 	}
-	if l, got := read(t, &w, func(pid int) bool { return pid == 20 }); len(l.Units) != 1 || got != "message 1 from main | main on main(main) 20+0 21 22" {
+	if l, got := read(t, &w, func(pid int) bool { return pid == 20 }); len(l.Units) != 1 || got != "message 1 |  | main on main(main) 20+0 21 22" {
 		t.Errorf("%v: %s", l.Units, got)
 	}
 	if l, got := read(t, &w, nil); len(l.Units) != 2 || l.Units[0].Name == l.Units[1].Name {

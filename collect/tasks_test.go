@@ -1,0 +1,98 @@
+package collect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+)
+
+// queued is an app whose message with the picture stands behind a sync of 600 ms.
+const queued = `registers-perfetto
+noise session 0% repetition 0% frame 0% tail 0%
+unit saver handler-thread
+task sync on saver after open-message code 7 runs 20ms network 600ms traces Saver.sync
+task show on saver after open-message at 10ms code 8 runs 10ms shows 12
+task note on saver after scroll runs 5ms
+`
+
+// recordTasks measures the app twice on a phone, with tasks recorded or not.
+func recordTasks(t *testing.T, profile, lines string, wanted bool) run.Run {
+	t.Helper()
+	s, job, folder, _ := watched(t, profile, config.KeepWorst, simulator.Options{})
+	job.Evidence.Tasks = wanted
+	job.Scenario.Repetitions, job.Scenario.WarmUp = 2, 0
+	job.App.APK = demoWith(t, lines)
+	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+	wantComplete(t, r, 2)
+	left(t, s)
+	return r.Run
+}
+
+// The record shows what waited behind what, and the metrics of the event have the longest wait.
+func TestTasksAreRecorded(t *testing.T) {
+	t.Parallel()
+	r := recordTasks(t, "pixel-7-android-16", queued, true)
+	if r.Context["recorded"] != "perfetto with tasks" || r.Tasks == nil || r.Tasks.Source != "mq" || strings.Join(r.Tasks.Tells, ",") != run.TellsCapacity {
+		t.Fatalf("recorded %q: %+v", r.Context["recorded"], r.Tasks)
+	}
+	for _, w := range r.Warnings {
+		if strings.Contains(w.Text, "task") {
+			t.Errorf("warned: %s", w.Text)
+		}
+	}
+	found := map[string]run.TaskGroup{}
+	for _, g := range r.Tasks.Groups {
+		found[r.Tasks.Units[g.Unit].Name+" "+g.Name+" "+g.Event] = g
+	}
+	sync, show := found["saver message 7: Saver.sync from main open-message"], found["saver message 8 from main open-message"]
+	// On a phone of speed 0.7 whose code is not compiled: CPU times change, waits for the network
+	// do not.
+	if sync.Done != 2 || sync.Ran.MeanMS < 605 || sync.Ran.MeanMS > 630 || show.Started != 2 || show.Queued.MeanMS < sync.Ran.MeanMS-12 || show.Queued.MeanMS > sync.Ran.MeanMS {
+		t.Errorf("sync %+v\nshow %+v\nof %v", sync, show, r.Tasks.Groups)
+	}
+	if len(show.WaitedFor) == 0 || r.Tasks.Groups[show.WaitedFor[0].Group].Name != sync.Name {
+		t.Errorf("what shows the message waited for %+v", show.WaitedFor)
+	}
+	for _, it := range r.Iterations {
+		for _, b := range it.Events {
+			waited, longest, waiting := b.Metrics["tasks.queued_ms"], b.Metrics["tasks.ran_ms"], b.Metrics["tasks.waiting"]
+			if b.Name == "open-message" && (waited < 595 || waited > 630 || longest < 605 || longest > 630 || waiting != 1) || b.Name != "open-message" && (waited > 50 || longest > 50) {
+				t.Errorf("%s: waited %v ms, ran %v ms, %v waiting", b.Name, waited, longest, waiting)
+			}
+		}
+		if it.Metrics["tasks.queued_ms"] < 595 || it.Metrics["tasks.waiting"] != 1 {
+			t.Errorf("the whole: %v ms, %v waiting", it.Metrics["tasks.queued_ms"], it.Metrics["tasks.waiting"])
+		}
+	}
+}
+
+// Without the key, on a phone that exposes nothing, and for an app that does not register, there is
+// neither section nor metric; the reason is a warning, once.
+func TestTasksThatAreNotExposed(t *testing.T) {
+	t.Parallel()
+	const warning = "no asynchronous tasks are known"
+	for name, c := range map[string]struct {
+		profile, lines, recorded string
+		wanted                   bool
+		warned                   int
+	}{
+		"not asked for":   {"pixel-7-android-16", queued, "perfetto", false, 0},
+		"Android 15":      {"pixel-7-android-15", queued, "perfetto", true, 1},
+		"the flag is off": {"pixel-6-android-16", queued, "perfetto with tasks", true, 1},
+		"not registered":  {"pixel-7-android-16", strings.Replace(queued, "registers-perfetto\n", "", 1), "perfetto with tasks", true, 1},
+	} {
+		r := recordTasks(t, c.profile, c.lines, c.wanted)
+		_, known := r.Iterations[0].Metrics["tasks.queued_ms"]
+		warned := 0
+		for _, w := range r.Warnings {
+			warned += strings.Count(w.Text, warning)
+		}
+		if r.Tasks != nil || known || warned != c.warned || r.Context["recorded"] != c.recorded {
+			t.Errorf("%s: %+v, known %v, warned %d times, recorded %q", name, r.Tasks, known, warned, r.Context["recorded"])
+		}
+	}
+}
