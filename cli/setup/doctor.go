@@ -135,6 +135,7 @@ func examine(ctx context.Context, a *answer, d measurement.Device, cfg *config.C
 		func() ([]device.Finding, error) { return energyFit(ctx, connected, cfg.Energy) },
 		func() ([]device.Finding, error) { return installedFit(ctx, connected, cfg) },
 		func() ([]device.Finding, error) { return conditionsFit(ctx, connected, cfg) },
+		func() ([]device.Finding, error) { return tasksFit(ctx, connected, cfg) },
 		func() ([]device.Finding, error) { return d.Networks(ctx, connected, cfg) },
 	} {
 		more, err := look()

@@ -48,6 +48,10 @@ func Perfetto(p *Phone, asked *shell.Call, then func(code int)) {
 			c.perfettoHelp()
 			then(1)
 			return
+		case a == "--query-raw":
+			c.queryService()
+			then(0)
+			return
 		case a == "--clone-by-name" && c.hasClone():
 			i++
 			name = c.Arg(i)
