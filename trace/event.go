@@ -14,6 +14,13 @@ type Event struct {
 	At   time.Duration // CLOCK_MONOTONIC
 }
 
+// Screen is the time during which an activity or a fragment was in front, or behind a dialog: from
+// its resumption until it was stopped.
+type Screen struct {
+	From time.Duration // CLOCK_MONOTONIC
+	To   time.Duration // -1 if it was not stopped
+}
+
 // EventAt returns the name of the event that a time belongs to, of events in chronological order:
 // run.Start before the first, "" where there are none.
 func EventAt(events []Event, at time.Duration) string {

@@ -34,12 +34,8 @@ type Repetition struct {
 	// Events are the UI events in chronological order, as for frames.
 	Events []trace.Event
 	// Screens are the app's, in the order in which they appeared. Without any, no task is obsolete.
-	Screens []Screen
+	Screens []trace.Screen
 }
-
-// Screen is the time during which an activity or fragment was shown: From its resumption until it
-// was stopped, tasks.Unknown while it was not.
-type Screen struct{ From, To time.Duration }
 
 // Collector collects the repetitions of a run.
 type Collector struct {
@@ -162,13 +158,13 @@ func described(t tasks.Task) string {
 }
 
 // obsolete reports whether a task ran on after the screen that it was scheduled from had gone.
-func obsolete(t tasks.Task, screens []Screen) bool {
+func obsolete(t tasks.Task, screens []trace.Screen) bool {
 	if t.Scheduled == tasks.Unknown || t.Started == tasks.Unknown {
 		return false
 	}
 	for _, s := range slices.Backward(screens) {
 		if s.From <= t.Scheduled {
-			return s.To != tasks.Unknown && s.To > t.Scheduled && end(t) > s.To
+			return s.To > t.Scheduled && end(t) > s.To
 		}
 	}
 	return false

@@ -1,8 +1,11 @@
 package grouping
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -106,5 +109,216 @@ func TestGroupsWithoutContexts(t *testing.T) {
 	}
 	if !slices.Equal(got.Units, []run.TaskUnit{{Name: "AsyncTask", Kind: run.AsyncTask, Capacity: 1}, {Name: "main", Kind: run.MainThread}}) {
 		t.Errorf("units %+v", got.Units)
+	}
+}
+
+// groupsBy returns the groups of a section by event and name.
+func groupsBy(got *run.Tasks) map[string]run.TaskGroup {
+	out := map[string]run.TaskGroup{}
+	for _, g := range got.Groups {
+		out[g.Event+" "+g.Name] = g
+	}
+	return out
+}
+
+// A task is obsolete that ran on after the screen from which it was scheduled was stopped.
+func TestObsoleteTasks(t *testing.T) {
+	t.Parallel()
+	screens := []trace.Screen{{From: 0, To: 100 * msec}, {From: 50 * msec, To: tasks.Unknown}, {From: 200 * msec, To: 300 * msec}}
+	for name, c := range map[string]struct {
+		task tasks.Task
+		want int
+	}{
+		"done in time":                       {at(10, 20, 100), 0},
+		"ran on":                             {at(10, 20, 101), 1},
+		"began afterwards":                   {at(10, 150, 160), 1},
+		"still running at the end":           {at(10, 20, -1), 1},
+		"of the next screen":                 {at(50, 150, 160), 0},
+		"of a screen that came again":        {at(250, 260, 301), 1},
+		"scheduled after the last one":       {at(300, 310, 320), 0},
+		"scheduling unknown":                 {at(-1, 20, 160), 0},
+		"never started":                      {at(10, -1, -1), 0},
+		"scheduled as the screen is resumed": {at(200, 210, 310), 1},
+	} {
+		if got := collect(t, Repetition{Number: 1, List: listOf(named("a", nil, c.task)), Screens: screens}).Groups[0].Obsolete; got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	before := []trace.Screen{{From: 50 * msec, To: 100 * msec}}
+	if got := collect(t, Repetition{Number: 1, List: listOf(named("a", nil, at(10, 20, 160))), Screens: before}).Groups[0].Obsolete; got != 0 {
+		t.Errorf("before the first screen: %d", got)
+	}
+}
+
+// A task is superseded that waited while the same one was scheduled again in its unit, after
+// whichever event.
+func TestSupersededTasks(t *testing.T) {
+	t.Parallel()
+	elsewhere := named("query", nil, at(15, 100, 110))
+	elsewhere.Unit = 1
+	debounced := named("late", nil, at(0, 90, 100))
+	debounced.Delay = 50 * msec
+	got := groupsBy(collect(t, Repetition{Number: 1, Events: []trace.Event{{Name: "type", At: 0}, {Name: "type on", At: 20 * msec}}, List: listOf(
+		named("query", nil, at(0, 0, 30)), named("query", nil, at(10, 30, 60)), named("other", nil, at(12, 60, 61)), named("query", nil, at(20, 61, 90)), named("query", nil, at(61, 90, 95)), elsewhere,
+		debounced, named("late", nil, at(40, 100, 110)), named("twin", nil, at(110, 120, 130)), named("twin", nil, at(110, 130, 140)), named("gone", nil, at(1, -1, -1)), named("gone", nil, at(2, 3, 4)),
+	)}))
+	for name, want := range map[string]int{"type query": 1, "type on query": 0, "type other": 0, "type late": 0, "type on twin": 0, "type gone": 0} {
+		if got[name+" from main"].Superseded != want {
+			t.Errorf("%s: %d superseded, want %d", name, got[name+" from main"].Superseded, want)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	removed := at(3, -1, -1)
+	removed.Cancelled = true
+	list := listOf(named("a", updateList, at(0, 1, 2)), named("a", updateList, at(1, 5, -1)), named("a", updateList, at(-1, 2, 5)), named("a", updateList, removed))
+	c := NewCollector("", Late)
+	list.Warnings = []run.Warning{{Text: "the ring was full"}}
+	list.LeftOut = 7
+	c.Add(Repetition{Number: 18, List: list})
+	c.Add(Repetition{Number: 2, List: list})
+	got := c.Tasks().Groups[0]
+	want := run.TaskGroup{
+		Name: "a", Context: updateList, Scheduled: 6, Started: 6, Done: 4, Cancelled: 2, QueueMean: 2.0 / 3, QueueMax: 1, Superseded: 2,
+		Queued: run.Spread{Count: 4, MeanMS: 2.5, QuantilesMS: []float64{1, 1, 4, 4}}, Ran: run.Spread{Count: 4, MeanMS: 2, QuantilesMS: []float64{1, 1, 3, 3}},
+		Repetitions: []int{0, 8}, QueuedMaxMS: []float64{0, 4}, RanMaxMS: []float64{0, 3}, WaitedFor: []run.TasksAhead{{Group: 0, Tasks: 4, RanMS: 2}},
+		Longest: []run.SlowTask{{Repetition: 18, AtMS: 1, QueuedMS: 4, Sender: "main", Thread: "AsyncTask #1", Ahead: []run.TaskRun{{Group: 0, FromMS: 1, ToMS: 2, Thread: "AsyncTask #1"}, {Group: 0, FromMS: 2, ToMS: 5, Thread: "AsyncTask #1"}}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]run.Warning{{Text: "the ring was full"}, {Text: "14 asynchronous tasks were left out: there are too many"}}, c.Warnings()); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+// What a source tells holds for the run if every repetition tells it.
+func TestTells(t *testing.T) {
+	t.Parallel()
+	c := NewCollector("", Late)
+	for _, tells := range []tasks.Tells{{Contexts: true, Capacity: true, Cancellation: true}, {Contexts: true, Capacity: false, Cancellation: true}} {
+		list := listOf(at(0, 1, 2))
+		list.Tells = tells
+		c.Add(Repetition{List: list})
+	}
+	if got := c.Tasks().Tells; !slices.Equal(got, []string{run.TellsContexts, run.TellsCancellation}) {
+		t.Errorf("%v", got)
+	}
+	if got := c.Warnings(); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Threads that are numbered are one unit of the record, and each its own queue.
+func TestNumberedThreads(t *testing.T) {
+	t.Parallel()
+	list := tasks.List{Source: "perfetto", Units: []tasks.Unit{{Name: "Thread-1"}, {Name: "Thread-2", Kind: run.PlainThread}, {Name: "pool-1", Kind: run.ThreadPool, Capacity: -3}, {Name: "pool-2", Kind: run.ThreadPool}}}
+	for unit := range 4 {
+		one := at(0, 0, 600)
+		one.Unit = unit
+		list.Tasks = append(list.Tasks, one)
+	}
+	got := collect(t, Repetition{List: list})
+	if diff := cmp.Diff([]run.TaskUnit{{Name: "Thread-#", Kind: run.PlainThread}, {Name: "pool-1", Kind: run.ThreadPool}, {Name: "pool-2", Kind: run.ThreadPool}}, got.Units); diff != "" {
+		t.Errorf("units (-want +got):\n%s", diff)
+	}
+	if g := got.Groups[0]; g.Scheduled != 2 || len(g.Longest) != 2 || g.QueueMax != 0 || len(got.Groups) != 3 {
+		t.Errorf("groups %+v", got.Groups)
+	}
+}
+
+// The record keeps its limits, the groups with the longest times first, and is valid.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	list := tasks.List{Source: "perfetto"}
+	deep := slices.Repeat([]string{strings.Repeat("a.b.c", 65) + "(C.java:1)"}, 70)
+	for i := range 250 {
+		list.Units = append(list.Units, tasks.Unit{Name: fmt.Sprint("pool ", i), Kind: run.ThreadPool})
+	}
+	free := make([]int, 250)
+	distinct := map[[3]int]bool{}
+	for i := range 3_000 {
+		unit := i % 250
+		if i >= 1_500 {
+			unit = 0 // with a long queue
+		}
+		free[unit] = max(free[unit], i) + 1 + i%7
+		distinct[[3]int{min(i/50, 40), unit, i % 600}] = true
+		one := named(fmt.Sprint("task ", i%600), deep, at(i, free[unit]-1-i%7, free[unit]))
+		one.Unit, one.Sender, one.Inside = unit, strings.Repeat("s", 10_000), strings.Repeat("ü", 10_000)
+		if i%2 == 0 {
+			one.Context = nil
+		}
+		list.Tasks = append(list.Tasks, one)
+	}
+	r := Repetition{Number: 1, List: list}
+	for i := range 60 {
+		r.Events = append(r.Events, trace.Event{Name: fmt.Sprint("tap ", i), At: time.Duration(i*50) * msec})
+	}
+	c := NewCollector("a.b", Late)
+	c.Add(r)
+	got := c.Tasks()
+	if len(got.Groups) != run.MaxTaskGroups || got.LeftOut != len(distinct)-run.MaxTaskGroups {
+		t.Errorf("%d groups, %d units, %d left out", len(got.Groups), len(got.Units), got.LeftOut)
+	}
+	events, ahead, waited := map[string]bool{}, 0, 0
+	for i, g := range got.Groups {
+		events[g.Event] = true
+		waited = max(waited, len(g.WaitedFor))
+		for _, one := range g.Longest {
+			ahead = max(ahead, len(one.Ahead))
+			for k := 1; k < len(one.Ahead); k++ {
+				if one.Ahead[k].FromMS < one.Ahead[k-1].FromMS {
+					t.Fatalf("the tasks ahead are not in the order of time: %+v", one.Ahead)
+				}
+			}
+		}
+		if longest := func(g run.TaskGroup) float64 { return max(slices.Max(g.QueuedMaxMS), slices.Max(g.RanMaxMS)) }; i > 0 && longest(g) > longest(got.Groups[i-1]) {
+			t.Errorf("group %d has a longer time than the one before", i)
+		}
+		if len(g.Context) != 0 && (len(g.Context) != 64 || len(g.Context[0]) > 300 || !strings.HasSuffix(g.Context[0], "…")) {
+			t.Errorf("a context of %d frames, the first %q", len(g.Context), g.Context[0])
+		}
+	}
+	if len(events) > 41 || !events[""] || ahead != run.MaxTasksAhead || waited != run.MaxTasksWaited {
+		t.Errorf("%d events, %d tasks ahead, %d groups waited for", len(events), ahead, waited)
+	}
+	whole := run.Run{Format: run.Format, App: run.App{Package: "a.b"}, Scenario: "s", Status: run.Complete, Iterations: make([]run.Iteration, 1), Tasks: got}
+	if err := whole.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of more units than a record has room for, those with the longest times are kept.
+func TestTooManyUnits(t *testing.T) {
+	t.Parallel()
+	list := tasks.List{Source: "perfetto"}
+	for i := range 250 {
+		list.Units = append(list.Units, tasks.Unit{Name: fmt.Sprint("pool ", i), Kind: run.ThreadPool})
+		for range 2 {
+			one := at(0, 0, i)
+			one.Unit = i
+			list.Tasks = append(list.Tasks, one)
+		}
+	}
+	got := collect(t, Repetition{List: list})
+	if len(got.Groups) != 200 || len(got.Units) != 200 || got.LeftOut != 50 || got.Groups[199].Ran.MeanMS != 50 || got.Units[199].Name != "pool 50" || got.Groups[199].Unit != 199 {
+		t.Errorf("%d groups, %d units, %d left out, the last %+v", len(got.Groups), len(got.Units), got.LeftOut, got.Groups[len(got.Groups)-1])
+	}
+}
+
+// Of tasks beyond the limit of a run, the first are kept.
+func TestTooManyTasks(t *testing.T) {
+	t.Parallel()
+	c := NewCollector("", Late)
+	c.kept = maxTasks - 2
+	c.Add(Repetition{List: listOf(at(0, 1, 2), at(1, 2, 3), at(2, 3, 900))})
+	if got := c.Tasks().Groups[0]; got.Scheduled != 2 {
+		t.Errorf("%d tasks", got.Scheduled)
+	}
+	if got := c.Warnings(); len(got) != 1 || got[0].Text != "1 asynchronous task was left out: there are too many" {
+		t.Errorf("%v", got)
 	}
 }

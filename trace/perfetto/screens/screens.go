@@ -1,0 +1,104 @@
+// Package screens reads from a Perfetto trace which activities of an app were shown when.
+//
+// It owns which slices tell that: those that an activity writes around its resumption, pause and
+// stop, with its class (Activity.performResume, performPause and performStop, category wm). Versions
+// of Android that don't write them tell of no screens, and none tells of fragments.
+package screens
+
+import (
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// maxScreens limits the screens of a trace.
+const maxScreens = 10_000
+
+// Read returns the screens of the processes for which of is true, in the order in which they were
+// resumed: one that is resumed again is another one. It returns an error only where reading fails.
+// Without CLOCK_MONOTONIC in the trace there are none.
+func Read(in packets.Source, of func(pid int) bool) ([]trace.Screen, error) {
+	r := &reader{of: of}
+	f := packets.New()
+	if err := in(f, r); err != nil {
+		return nil, err
+	}
+	to, ok := f.Monotonic()
+	if !ok {
+		return nil, nil
+	}
+	var out []trace.Screen
+	for _, s := range r.screens {
+		from, known := to(s.from)
+		until := time.Duration(-1)
+		if s.to >= 0 {
+			var ends bool
+			until, ends = to(s.to)
+			known = known && ends
+		}
+		if known {
+			out = append(out, trace.Screen{From: from, To: until})
+		}
+	}
+	return out, nil
+}
+
+// screen is an activity from its resumption on, on the trace's own clock.
+type screen struct {
+	pid      int32
+	class    string
+	from, to time.Duration // to is -1 until it is stopped
+	paused   bool
+}
+
+type reader struct {
+	of      func(pid int) bool
+	screens []screen
+}
+
+// Wants returns the lines that threads write to the kernel's trace.
+func (r *reader) Wants() packets.Wants {
+	return packets.Wants{Events: []protowire.Number{field.EventPrint}}
+}
+
+// Packet ignores packets.
+func (r *reader) Packet(packets.Packet) {}
+
+// Event reads the beginning of a slice.
+func (r *reader) Event(e *packets.Event) {
+	p, ok := atrace.Of(e)
+	if !ok || p.Phase != 'B' || !strings.HasPrefix(p.Name, "perform") || !r.of(int(p.PID)) {
+		return
+	}
+	what, class, _ := strings.Cut(strings.TrimPrefix(p.Name, "perform"), ":")
+	switch what {
+	case "Resume":
+		if len(r.screens) < maxScreens {
+			r.screens = append(r.screens, screen{pid: p.PID, class: class, from: e.At, to: -1})
+		}
+	case "Pause":
+		r.each(p.PID, class, func(s *screen) { s.paused = true })
+	case "Stop":
+		// Another instance of the class may be in front: it has not been paused.
+		r.each(p.PID, class, func(s *screen) {
+			if s.paused {
+				s.to = e.At
+			}
+		})
+	}
+}
+
+// each calls do for the screens of an activity that have not been stopped.
+func (r *reader) each(pid int32, class string, do func(*screen)) {
+	for i := range r.screens {
+		if s := &r.screens[i]; s.to < 0 && s.pid == pid && s.class == class {
+			do(s)
+		}
+	}
+}
