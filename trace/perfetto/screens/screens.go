@@ -35,16 +35,15 @@ func Read(in packets.Source, of func(pid int) bool) ([]trace.Screen, error) {
 	}
 	var out []trace.Screen
 	for _, s := range r.screens {
-		from, known := to(s.from)
-		until := time.Duration(-1)
+		from, ok := to(s.from)
+		if !ok {
+			continue
+		}
+		one := trace.Screen{From: from, To: -1}
 		if s.to >= 0 {
-			var ends bool
-			until, ends = to(s.to)
-			known = known && ends
+			one.To, _ = to(s.to) // as from
 		}
-		if known {
-			out = append(out, trace.Screen{From: from, To: until})
-		}
+		out = append(out, one)
 	}
 	return out, nil
 }
@@ -72,19 +71,19 @@ func (r *reader) Packet(packets.Packet) {}
 
 // Event reads the beginning of a slice.
 func (r *reader) Event(e *packets.Event) {
-	p, ok := atrace.Of(e)
-	if !ok || p.Phase != 'B' || !strings.HasPrefix(p.Name, "perform") || !r.of(int(p.PID)) {
+	p, _ := atrace.Of(e)
+	if p.Phase != 'B' || !r.of(int(p.PID)) {
 		return
 	}
-	what, class, _ := strings.Cut(strings.TrimPrefix(p.Name, "perform"), ":")
+	what, class, _ := strings.Cut(p.Name, ":")
 	switch what {
-	case "Resume":
+	case "performResume":
 		if len(r.screens) < maxScreens {
 			r.screens = append(r.screens, screen{pid: p.PID, class: class, from: e.At, to: -1})
 		}
-	case "Pause":
+	case "performPause":
 		r.each(p.PID, class, func(s *screen) { s.paused = true })
-	case "Stop":
+	case "performStop":
 		// Another instance of the class may be in front: it has not been paused.
 		r.each(p.PID, class, func(s *screen) {
 			if s.paused {

@@ -53,10 +53,16 @@ func TestRead(t *testing.T) {
 			[]line{{2000, "B|40|performResume:a"}, {2100, "B|40|performPause:a"}, {2200, "B|40|performResume:a"}, {2300, "B|40|performStop:a"}},
 			[]trace.Screen{{From: time.Second, To: 1300 * time.Millisecond}, {From: 1200 * time.Millisecond, To: -1}},
 		},
-		"another process":   {[]line{{2000, "B|50|performResume:a"}, {2200, "B|40|performTraversal"}}, nil},
-		"stopped without a": {[]line{{2000, "B|40|performStop:a"}}, nil},
+		"another line than a slice's": {
+			[]line{{2000, "B|40|performResume:a"}, {2100, "I|40|performPause:a"}, {2200, "B|40|performStop:a"}}, []trace.Screen{{From: time.Second, To: -1}},
+		},
+		"two processes": {
+			[]line{{2000, "B|40|performResume:a"}, {2100, "B|40|performPause:a"}, {2200, "B|41|performStop:a"}, {2300, "B|40|performStop:b"}}, []trace.Screen{{From: time.Second, To: -1}},
+		},
+		"another process": {[]line{{2000, "B|50|performResume:a"}, {2200, "B|40|performTraversal"}}, nil},
+		"stopped alone":   {[]line{{2000, "B|40|performStop:a"}}, nil},
 	} {
-		got, err := Read(packets.Packets(bytes.NewReader(traced(c.lines...))), func(pid int) bool { return pid == 40 })
+		got, err := Read(packets.Packets(bytes.NewReader(traced(c.lines...))), func(pid int) bool { return pid <= 41 })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package grouping
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -198,16 +200,44 @@ func TestCounts(t *testing.T) {
 func TestTells(t *testing.T) {
 	t.Parallel()
 	c := NewCollector("", Late)
-	for _, tells := range []tasks.Tells{{Contexts: true, Capacity: true, Cancellation: true}, {Contexts: true, Capacity: false, Cancellation: true}} {
+	for _, one := range []struct {
+		tells tasks.Tells
+		want  []string
+	}{
+		{tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}, []string{run.TellsContexts, run.TellsCapacity, run.TellsCancellation}},
+		{tasks.Tells{Contexts: true, Cancellation: true}, []string{run.TellsContexts, run.TellsCancellation}},
+		{tasks.Tells{Contexts: true, Capacity: true}, []string{run.TellsContexts}},
+		{tasks.Tells{Capacity: true, Cancellation: true}, nil},
+		{tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}, nil},
+	} {
 		list := listOf(at(0, 1, 2))
-		list.Tells = tells
+		list.Tells = one.tells
 		c.Add(Repetition{List: list})
-	}
-	if got := c.Tasks().Tells; !slices.Equal(got, []string{run.TellsContexts, run.TellsCancellation}) {
-		t.Errorf("%v", got)
+		if got := c.Tasks().Tells; !slices.Equal(got, one.want) {
+			t.Errorf("with %+v: %v, want %v", one.tells, got, one.want)
+		}
 	}
 	if got := c.Warnings(); len(got) != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// What ran during the waits of two tasks counts once, what ran before an unknown one not at all.
+func TestWaitedFor(t *testing.T) {
+	t.Parallel()
+	got := collect(t, Repetition{List: listOf(
+		named("a", nil, at(0, 0, 100)), named("b", nil, at(0, 100, 110)), named("c", nil, at(10, 110, 300)), named("a", nil, at(20, 300, 340)), named("b", nil, at(50, 340, 400)),
+		named("d", nil, at(-1, 400, 410)), named("e", nil, at(405, 410, 420)), named("a", nil, at(500, 500, 501)),
+	)})
+	want := map[string]string{"a": "c 1 190, a 1 100, b 1 10", "b": "c 1 190, a 2 70, b 1 10", "c": "a 1 100, b 1 10", "d": "", "e": "d 1 10"}
+	for _, g := range got.Groups {
+		var list []string
+		for _, w := range g.WaitedFor {
+			list = append(list, fmt.Sprintf("%s %d %g", got.Groups[w.Group].Name[:1], w.Tasks, w.RanMS))
+		}
+		if found := strings.Join(list, ", "); found != want[g.Name[:1]] {
+			t.Errorf("%s waited for %s, want %s", g.Name, found, want[g.Name[:1]])
+		}
 	}
 }
 
@@ -285,6 +315,39 @@ func TestLimits(t *testing.T) {
 	if len(events) > 41 || !events[""] || ahead != run.MaxTasksAhead || waited != run.MaxTasksWaited {
 		t.Errorf("%d events, %d tasks ahead, %d groups waited for", len(events), ahead, waited)
 	}
+	valid(t, got)
+}
+
+// No times, whatever they are, break a record.
+func TestHostileTimes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 6))
+	times := []time.Duration{tasks.Unknown, 0, 1, -7, time.Hour, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, 50 * msec}
+	any := func() time.Duration { return times[random.IntN(len(times))] }
+	for range 200 {
+		list := listOf()
+		list.Tells.Cancellation = random.IntN(2) == 0
+		for range 30 {
+			list.Tasks = append(list.Tasks, tasks.Task{
+				Unit: random.IntN(4) - 1, Name: string(rune('a' + random.IntN(3))), Scheduled: any(), Started: any(), Done: any(), Delay: any(), Cancelled: random.IntN(3) == 0,
+				Context: [][]string{nil, {}, {""}, {"("}, {"a.b.c", "\xff"}}[random.IntN(5)], Sender: "\xff", Inside: "\xff",
+			})
+		}
+		c := NewCollector("..", any())
+		c.Add(Repetition{Number: random.IntN(3), List: list, Events: []trace.Event{{Name: "\xff", At: -5}, {Name: "b", At: math.MaxInt64}}, Screens: []trace.Screen{{From: any(), To: any()}}})
+		valid(t, c.Tasks())
+		q := QueuesOf(list)
+		for name, v := range q.Metrics(any(), any()) {
+			if !(v >= 0) {
+				t.Errorf("%s is %g of %+v", name, v, list.Tasks)
+			}
+		}
+	}
+}
+
+// valid fails the test if the section is not valid in a record.
+func valid(t *testing.T, got *run.Tasks) {
+	t.Helper()
 	whole := run.Run{Format: run.Format, App: run.App{Package: "a.b"}, Scenario: "s", Status: run.Complete, Iterations: make([]run.Iteration, 1), Tasks: got}
 	if err := whole.Validate(); err != nil {
 		t.Error(err)

@@ -44,18 +44,12 @@ type stack struct {
 type contexts struct {
 	own    string // begins its functions, "" where the package is unknown
 	seed   maphash.Seed
-	known  map[uint64]known
+	known  map[uint64]int32 // stacks by the hash of all lines: 64 bits of a secret seed don't collide
 	frames map[string]int32 // the symbols of lines, -1 of one that is left out
 	ids    []function       // of symbols
 	byName map[string]int32 // the symbols
 	equal  map[string]int32 // stacks by their symbols
 	stacks []stack
-}
-
-type known struct {
-	task  string
-	raw   []string
-	stack int32
 }
 
 type function struct {
@@ -66,7 +60,7 @@ type function struct {
 
 func newContexts(app string) *contexts {
 	return &contexts{
-		own: ownPrefix(app), seed: maphash.MakeSeed(), known: map[uint64]known{}, frames: map[string]int32{}, byName: map[string]int32{}, equal: map[string]int32{},
+		own: ownPrefix(app), seed: maphash.MakeSeed(), known: map[uint64]int32{}, frames: map[string]int32{}, byName: map[string]int32{}, equal: map[string]int32{},
 	}
 }
 
@@ -86,16 +80,17 @@ func (c *contexts) number(task string, raw []string) int32 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	h.WriteString(task)
+	h.WriteByte(0)
 	for _, line := range raw {
 		h.WriteString(line)
 		h.WriteByte(0)
 	}
 	sum := h.Sum64()
-	if k, ok := c.known[sum]; ok && k.task == task && slices.Equal(k.raw, raw) {
-		return k.stack
+	if n, ok := c.known[sum]; ok {
+		return n
 	}
 	n := c.add(task, raw)
-	c.known[sum] = known{task, raw, n}
+	c.known[sum] = n
 	return n
 }
 

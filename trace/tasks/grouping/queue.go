@@ -68,7 +68,9 @@ func (q *queue) order(all []tasks.Task) {
 }
 
 // due is when a task was to start, and end when it was done.
-func due(t tasks.Task) time.Duration { return t.Scheduled + t.Delay }
+func due(t tasks.Task) time.Duration {
+	return t.Scheduled + min(max(t.Delay, 0), forever-1-max(t.Scheduled, 0))
+}
 
 func end(t tasks.Task) time.Duration {
 	if t.Done == tasks.Unknown {

@@ -161,13 +161,9 @@ func (g *grouped) inPart(waited []place, found func(group int32, t tasks.Task)) 
 	of := g.of[waited[0].part]
 	for unit, list := range waits {
 		slices.SortFunc(list, func(a, b [2]time.Duration) int { return cmp.Compare(a[0], b[0]) })
-		next := 0
-		for i := 0; i < len(list); {
-			from, to := list[i][0], list[i][1]
-			for i++; i < len(list) && list[i][0] <= to; i++ {
-				to = max(to, list[i][1])
-			}
-			next = p.queues.ahead(unit, next, from, to, func(task int32) {
+		next := 0 // what ran during two waits counts once
+		for _, wait := range list {
+			next = p.queues.ahead(unit, next, wait[0], wait[1], func(task int32) {
 				if of[task] >= 0 {
 					found(of[task], p.queues.list.Tasks[task])
 				}
