@@ -46,7 +46,8 @@ const waited = "tasks.queued_ms"
 
 // Explain explains the findings of a run on times of events, on frames that waited for a task, and
 // on tasks.* metrics, by comparing with similar runs before; the main cause of each finding comes
-// first. With neither findings nor runs before, such as for a trace alone, it returns the tasks
+// first. Where none of them is a regression that tasks explain, it returns what made tasks later
+// before. With neither findings nor runs before, such as for a trace alone, it returns the tasks
 // that waited for too long. It returns nothing where nothing stands out.
 func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.Cause {
 	if head.Tasks == nil {
@@ -75,6 +76,9 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 		}
 		explained[f.Event] = explained[f.Event] || len(causes) > 0
 		out = append(out, causes...)
+	}
+	if len(out) == 0 { // nothing to blame
+		out = better(head, base, found)
 	}
 	return out
 }

@@ -25,7 +25,7 @@ func (t teller) cause() diagnose.Cause {
 		Kind: t.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: t.subject(t.suspect)},
 		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: t.share, Sure: t.sure},
 		Title:    say("late tasks: ", t.title()), Sentence: t.sentence(), Basis: t.basis(),
-		Tables: t.tables(), Picture: t.picture(), Doubts: t.doubts(),
+		Tables: t.tables(), Picture: t.picture(), FurtherPicture: t.delays(), Doubts: t.doubts(),
 	}
 	if t.more.varied && !t.alone() {
 		low, high := max(t.more.mean-z95*t.more.err, 0), t.more.mean+z95*t.more.err
