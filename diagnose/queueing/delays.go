@@ -87,15 +87,15 @@ func (t teller) improvement() diagnose.Cause {
 	g := t.head.Groups[at]
 	now := t.spreadBefore(g, spread)
 	value := -t.more.mean
-	verb := " waits up to "
+	verb, in := " waits up to ", say(" in ", t.unitName())
 	if of == running {
-		verb = " runs for up to "
+		verb, in = " runs for up to ", nil
 	}
 	return diagnose.Cause{
 		Kind: t.kind, Direction: gate.ToImprovement, Subject: diagnose.Subject{Name: t.subject(t.suspect)},
 		Explains: diagnose.Extent{Value: &value, Unit: "ms", Sure: t.sure},
 		Title:    say("no longer late tasks: ", t.title()),
-		Sentence: say(task(g), verb, ms(longest(now)), " (before: ", ms(longest(spread(g))), ")"),
+		Sentence: say(task(g), verb, ms(longest(now)), " (before: ", ms(longest(spread(g))), in, ")"),
 		Basis:    say("based on ", diagnose.Count(now.Count, "task", "tasks"), ", compared with ", diagnose.Amount{Value: float64(spread(g).Count)}, " of an earlier run"),
 		Picture: diagnose.PictureOfDelays(delaysTitle(g, of), of, t.overMS,
 			diagnose.Delay{Name: named(g.Name), Base: spread(g), Head: now, Direction: gate.ToImprovement}),

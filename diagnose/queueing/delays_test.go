@@ -29,7 +29,7 @@ func TestDelaysBeforeAndAfterAFix(t *testing.T) {
 	}{
 		"a queue of one": {
 			slow: serially, fast: recordedRun("fast", 210, []run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 1_650), background()),
-			kind: SequentialKind, title: "How long Picture waits", of: "queuing time", sentence: "Picture waits up to 2.08ms (before: 1664ms)",
+			kind: SequentialKind, title: "How long Picture waits", of: "queuing time", sentence: "Picture waits up to 2.08ms (before: 1664ms in AsyncTask)",
 			delay: diagnose.Delay{Name: "Picture", Base: run.Spread{Count: 5, MeanMS: 2.04, QuantilesMS: waits.QuantilesMS}, Head: picture.Queued, Direction: gate.ToRegression},
 		},
 		"a longer task ahead": {
