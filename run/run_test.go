@@ -373,3 +373,21 @@ func TestWhy(t *testing.T) {
 		}
 	}
 }
+
+func TestSpreadOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		ms   []float64
+		n    int
+		want Spread
+	}{
+		"none":              {nil, 5, Spread{}},
+		"one":               {[]float64{7.0004}, 5, Spread{Count: 1, MeanMS: 7, QuantilesMS: []float64{7}}},
+		"all of them":       {[]float64{9, 1, 2}, 3, Spread{Count: 3, MeanMS: 4, QuantilesMS: []float64{1, 2, 9}}},
+		"between the times": {[]float64{10, 0}, 5, Spread{Count: 2, MeanMS: 5, QuantilesMS: []float64{0, 2.5, 5, 7.5, 10}}},
+		"fewer":             {[]float64{4, 3, 2, 1, 0}, 3, Spread{Count: 5, MeanMS: 2, QuantilesMS: []float64{0, 2, 4}}},
+	} {
+		if diff := cmp.Diff(c.want, SpreadOf(c.ms, c.n)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
