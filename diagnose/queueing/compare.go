@@ -343,9 +343,8 @@ func (c comparison) rose(groups []int, of func(run.TaskGroup) int) bool {
 	return now-before >= tenth && before <= now/2
 }
 
-// of returns the causes of a finding.
-func (c comparison) of(f diagnose.Finding) []diagnose.Cause {
-	event := recorded(c.head.Tasks, f.Event)
+// of returns the causes of a finding, whose event has that name in the record.
+func (c comparison) of(f diagnose.Finding, event string) []diagnose.Cause {
 	suspects := c.suspects(f, event)
 	var out []diagnose.Cause
 	for _, s := range suspects {

@@ -62,19 +62,20 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 	var out []diagnose.Cause
 	explained := map[string]bool{}
 	for _, f := range found {
-		if f.Direction != gate.ToRegression || !explains(head, f.Metric) || len(explained) >= maxFindings && !explained[f.Event] {
+		event := recorded(head.Tasks, f.Event)
+		if f.Direction != gate.ToRegression || !explains(head, f.Metric) || len(explained) >= maxFindings && !explained[event] {
 			continue
 		}
-		causes := c.of(f)
+		causes := c.of(f, event)
 		diagnose.Order(causes)
 		causes = causes[:min(len(causes), most)]
-		if explained[f.Event] { // already explained, for another number of the same event
+		if explained[event] { // already explained, for another number or time of the same event
 			causes = causes[:min(len(causes), 1)]
 			for i := range causes {
 				causes[i].Tables, causes[i].Picture = nil, nil
 			}
 		}
-		explained[f.Event] = explained[f.Event] || len(causes) > 0
+		explained[event] = explained[event] || len(causes) > 0
 		out = append(out, causes...)
 	}
 	if len(out) == 0 { // nothing to blame

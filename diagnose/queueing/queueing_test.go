@@ -72,6 +72,10 @@ func said(p diagnose.Phrase) string {
 	for _, part := range p {
 		b.WriteString(part.Text + part.Name)
 		if part.Amount != nil {
+			if part.Amount.Unit == "ratio" {
+				fmt.Fprintf(&b, "%.0f %%", 100*part.Amount.Value)
+				continue
+			}
 			fmt.Fprintf(&b, "%.4g%s", part.Amount.Value, part.Amount.Unit)
 		}
 	}
@@ -114,7 +118,7 @@ func TestExplainNamesEachDefect(t *testing.T) {
 			head: recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(picture, 1, 1_650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_650}), sync, background()),
 			base: before([]run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 1_650), background()),
 			kind: SequentialKind, subject: "Picture",
-			sentence: "Picture waits up to 1664ms (before: 2.04ms) in AsyncTask, which runs one task at a time; waits of 500ms or more are behind 1 task of 1650ms each, on average: Sync; seen in 5 of 5 repetitions",
+			sentence: "Picture waits up to 1664ms (before: 2.04ms) in AsyncTask, which runs one task at a time; waits of 500ms or more are behind 1 task of 1650ms each, on average: Sync; 100 % of the slowdown; seen in 5 of 5 repetitions",
 			doubt:    "whether these tasks need their order",
 		},
 		"pool": {
@@ -163,7 +167,7 @@ func TestExplainNamesEachDefect(t *testing.T) {
 		"a longer task that nothing waits for": {
 			head: recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, of("Picture", 1, 0, 1_800), background()),
 			base: before([]run.TaskUnit{serial, wide}, of("Picture", 1, 0, 200), background()),
-			kind: LongKind, subject: "Picture", sentence: "Picture runs for up to 1800ms (before: 204ms); seen in 5 of 5 repetitions",
+			kind: LongKind, subject: "Picture", sentence: "Picture runs for up to 1800ms (before: 204ms); 100 % of the slowdown; seen in 5 of 5 repetitions",
 		},
 		"an unknown capacity": {
 			head: untold(recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(picture, 1, 1_650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_650}), sync, background())),

@@ -28,8 +28,8 @@ func (t teller) groups() []int {
 
 // tables returns the queue by groups of similar tasks, and where each is scheduled.
 func (t teller) tables() []diagnose.Table {
-	queue := diagnose.Table{Title: "Tasks in the queue of " + named(t.head.unit(t.own()).Name), Columns: []diagnose.Column{
-		{Title: "Similar tasks"}, {Title: "Scheduled", Spare: 2}, {Title: "Longest wait"}, {Title: "Before", Spare: 1}, {Title: "Runs on average"}, {Title: "Before", Spare: 1}, {Title: "Longest run", Spare: 3}, {},
+	queue := diagnose.Table{Main: true, Title: "Tasks in the queue of " + named(t.head.unit(t.own()).Name), Columns: []diagnose.Column{
+		{Title: "Similar tasks"}, {Title: "Tasks", Spare: 2}, {Title: "Longest wait"}, {Title: "Before", Spare: 1}, {Title: "Runs on average"}, {Title: "Before", Spare: 1}, {Title: "Longest run", Spare: 3}, {Title: "In the queue"},
 	}, Note: say("Waits are from when a task is due to its start. c1, c2 and so on number the groups of similar tasks.")}
 	if t.alone() {
 		queue.Columns = slices.Concat(queue.Columns[:3], queue.Columns[4:5], queue.Columns[6:])
@@ -85,23 +85,20 @@ func (t teller) status(at int) diagnose.Phrase {
 	case i < 0:
 		return say("waits")
 	case at == t.group:
-		return say("waits for its own kind")
-	}
-	out := say("ahead")
-	switch {
+		return say("waits, ahead")
 	case slices.Contains(t.newcomers, at):
-		return say(out, ", was not in this unit before")
+		return say("ahead, new here")
 	case slices.Contains(t.added, at):
-		return say(out, ", more of them than before")
+		return say("ahead, more")
 	case slices.Contains(t.longer, at):
-		return say(out, ", longer than before")
+		return say("ahead, longer")
 	}
-	return out
+	return say("ahead")
 }
 
 // stacks lists where groups are scheduled, by the lines of their stacks.
 func (t teller) stacks() diagnose.Table {
-	out := diagnose.Table{Title: "Where they are scheduled", Columns: []diagnose.Column{{Title: "Line, the innermost first"}, {}}}
+	out := diagnose.Table{Title: "Where they are scheduled", Columns: []diagnose.Column{{Title: "Line, the innermost first"}, {Title: "Of"}}}
 	for n, at := range t.groups()[:min(len(t.groups()), maxContexts)] {
 		context := t.head.context(t.head.Groups[at])
 		if len(context) == 0 {
@@ -110,7 +107,7 @@ func (t teller) stacks() diagnose.Table {
 		for i, line := range context[:min(len(context), maxLines)] {
 			of := label(n)
 			if line == ownLine(context, t.run.App.Package) && i == slices.Index(context, line) {
-				of += ", the app's line"
+				of += ", own"
 			}
 			out.Add(gate.None, say(diagnose.Coded(line)), say(of))
 		}

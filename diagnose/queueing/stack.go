@@ -46,6 +46,13 @@ func ownLine(stack []string, app string) string {
 	return ""
 }
 
+// brief returns a frame without the package of its class: "B.c(B.java:1)".
+func brief(frame string) string {
+	method := methodOf(frame)
+	parts := strings.Split(method, ".")
+	return strings.Join(parts[max(0, len(parts)-2):], ".") + strings.TrimSpace(frame[len(method):])
+}
+
 // library returns the method of a library that the app called and that scheduled the task: the last
 // frame before the app's own, where it is neither the app's nor the platform's. It is "" where the
 // app itself scheduled it, and where the stack has no frame of the app.

@@ -79,7 +79,7 @@ func (t teller) sentence() diagnose.Phrase {
 	if t.kind == LongKind {
 		return t.runsLonger()
 	}
-	out := say(task(t.own()), " waits up to ", ms(longest(t.own().Queued)), t.wasUpTo(t.more.was), " ", t.inUnit())
+	out := say(task(t.own()), t.scheduledAt(t.own()), " waits up to ", ms(longest(t.own().Queued)), t.wasUpTo(t.more.was), " ", t.inUnit())
 	if t.kind == ObsoleteKind {
 		out = say(out, ": ", t.unneeded())
 	}
@@ -87,7 +87,24 @@ func (t teller) sentence() diagnose.Phrase {
 		out = say(out, ": it stands behind calls of ", diagnose.Part{Name: t.called, As: diagnose.Code, Most: 80})
 	}
 	out = say(out, "; ", t.queue())
-	return say(out, t.repeated(queuedMax), t.atFrames())
+	return say(out, t.slowdown(), t.repeated(queuedMax), t.atFrames())
+}
+
+// slowdown says which share of what the event got slower by it is.
+func (t teller) slowdown() diagnose.Phrase {
+	if t.share == nil {
+		return nil
+	}
+	return say("; ", diagnose.Amount{Value: *t.share, Unit: "ratio"}, " of the slowdown")
+}
+
+// scheduledAt names the app's line that schedules a group's tasks, nothing where it is unknown.
+func (t teller) scheduledAt(g run.TaskGroup) diagnose.Phrase {
+	line := ownLine(t.head.context(g), t.run.App.Package)
+	if line == "" {
+		return nil
+	}
+	return say(" (scheduled at ", diagnose.Part{Name: brief(line), Most: 80}, ")")
 }
 
 // runsLonger returns the sentence on tasks that take longer than before, and on what waits for
@@ -98,14 +115,14 @@ func (t teller) runsLonger() diagnose.Phrase {
 		at = n
 	}
 	g := t.head.Groups[at]
-	out := say(task(g), " runs for up to ", ms(longest(g.Ran)))
+	out := say(task(g), t.scheduledAt(g), " runs for up to ", ms(longest(g.Ran)))
 	if e, ok := t.longerBy(g); ok {
 		out = say(out, t.wasUpTo(e.was))
 	}
 	if at == t.group {
-		return say(out, t.repeated(ranMax), t.atFrames())
+		return say(out, t.slowdown(), t.repeated(ranMax), t.atFrames())
 	}
-	return say(out, ", and ", task(t.own()), " waits for it up to ", ms(longest(t.own().Queued)), " ", t.inUnit(), t.repeated(queuedMax), t.atFrames())
+	return say(out, ", and ", task(t.own()), " waits for it up to ", ms(longest(t.own().Queued)), " ", t.inUnit(), t.slowdown(), t.repeated(queuedMax), t.atFrames())
 }
 
 // wasUpTo says how long it was in the runs before, nothing without any.
@@ -164,7 +181,7 @@ func (t teller) queue() diagnose.Phrase {
 			names = append(names, say("its own kind"))
 			continue
 		}
-		names = append(names, task(t.head.Groups[b.group]))
+		names = append(names, say(task(t.head.Groups[b.group]), t.scheduledAt(t.head.Groups[b.group])))
 	}
 	switch n := len(t.blockers) - len(names); {
 	case len(names) == 0:

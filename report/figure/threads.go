@@ -38,6 +38,9 @@ type Step struct {
 	FromMS, ToMS                                    float64 // from the vsync at which the frame was due to begin
 }
 
+// queued reports whether the step is a task's wait in its queue.
+func (s Step) queued() bool { return s.Kind == "queued" }
+
 // lasts returns the duration of the step, in ms.
 func (s Step) lasts() float64 { return s.ToMS - s.FromMS }
 
@@ -77,7 +80,15 @@ func NewThreads(label string, frames []ThreadsFrame) (Threads, bool) {
 			continue
 		}
 		f.Steps = slices.Clone(f.Steps)
-		slices.SortStableFunc(f.Steps, func(a, b Step) int { return cmp.Compare(a.FromMS, b.FromMS) })
+		slices.SortStableFunc(f.Steps, func(a, b Step) int {
+			switch { // a task's wait is first, and what ran meanwhile below
+			case a.queued() && !b.queued():
+				return -1
+			case b.queued() && !a.queued():
+				return 1
+			}
+			return cmp.Compare(a.FromMS, b.FromMS)
+		})
 		t.frames = append(t.frames, laneOut(f))
 		t.to = max(t.to, f.TookMS, f.DeadlineMS)
 		for _, s := range f.Steps {
@@ -278,7 +289,7 @@ func (f threadsFrame) heading() string {
 // waited returns how long the task of a frame waited in its queue.
 func (f threadsFrame) waited() (ms float64) {
 	for _, s := range f.Steps {
-		if s.Kind == "queued" {
+		if s.queued() {
 			ms += s.lasts()
 		}
 	}
