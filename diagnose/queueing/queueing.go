@@ -72,7 +72,7 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 		if explained[event] { // already explained, for another number or time of the same event
 			causes = causes[:min(len(causes), 1)]
 			for i := range causes {
-				causes[i].Tables, causes[i].Picture = nil, nil
+				causes[i].Tables, causes[i].Picture, causes[i].FurtherPicture = nil, nil, nil
 			}
 		}
 		explained[event] = explained[event] || len(causes) > 0

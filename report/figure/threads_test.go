@@ -269,3 +269,38 @@ func TestWaitsWithHostileInput(t *testing.T) {
 		t.Error("a chain without threads is drawn")
 	}
 }
+
+// A task's wait in a queue is drawn like a frame: its wait first, below it what ran meanwhile, with
+// no path that leads from one to the next.
+func TestThreadsOfAQueue(t *testing.T) {
+	steps := []Step{
+		{Thread: "worker #1", Kind: "running", What: "Sync", FromMS: -50, ToMS: 1_600},
+		{Thread: "Picture", Kind: "queued", ToMS: 1_600},
+		{Thread: "worker #1", Kind: "running", What: "Picture", FromMS: 1_600, ToMS: 2_000},
+	}
+	figure, ok := NewThreads("What Picture waited for", []ThreadsFrame{{Title: "Longest wait", Detail: "repetition 3", TookMS: 2_000, Late: true, Queue: true, Steps: steps}})
+	if !ok {
+		t.Fatal("nothing is drawn")
+	}
+	svg := figure.Draw("id", "wide", Wide)
+	picture, worker := strings.Index(svg, ">Picture<"), strings.Index(svg, ">worker #1<")
+	if picture < 0 || worker < picture || strings.Contains(svg, "handover") {
+		t.Errorf("the wait's lane is at %d, the thread's at %d, or a path is drawn", picture, worker)
+	}
+	want := []string{
+		"Longest wait: 1600 ms, done after 2000 ms (repetition 3)",
+		"░░░░░░░░··   1600 ms  Picture waits in the queue",
+		"████████··   1650 ms  worker #1 runs Sync",
+		"········██    400 ms  worker #1 runs Picture",
+	}
+	got := figure.Text(70)
+	for i := range got {
+		got[i] = strings.ReplaceAll(got[i], "\u00a0", " ")
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the lines are %q, want %q", got, want)
+	}
+	if note := figure.Note(); !strings.Contains(note, "from when the task was due to start") {
+		t.Errorf("the note is %q", note)
+	}
+}

@@ -258,3 +258,78 @@ func TestSettledExplainsRounds(t *testing.T) {
 		t.Errorf("where no rounds tell of frames, %q is left of what the history explained", saidAll(kept))
 	}
 }
+
+// opened is a run in which a picture waits so long in a queue, by so many workers of its pool.
+func opened(i int, waits float64, unit run.TaskUnit) run.Run {
+	r := scrolled(i, time.Millisecond)
+	r.Frames = nil
+	r.Declared = []run.Declared{{Name: "app.shown_ms", Unit: "ms", Better: "lower"}}
+	picture := run.TaskGroup{Name: "com.example.mail.Picture", Event: "scroll", Scheduled: 5, Started: 5, Done: 5}
+	sync := run.TaskGroup{Name: "com.example.mail.Sync", Event: "scroll", Scheduled: 5, Started: 5, Done: 5, Unit: 1}
+	for n := range r.Iterations {
+		drift := 1 + 0.01*float64((n+i)%4)
+		picture.Repetitions, picture.QueuedMaxMS, picture.RanMaxMS = append(picture.Repetitions, 1), append(picture.QueuedMaxMS, waits*drift), append(picture.RanMaxMS, 200*drift)
+		sync.Repetitions, sync.QueuedMaxMS, sync.RanMaxMS = append(sync.Repetitions, 1), append(sync.QueuedMaxMS, 0), append(sync.RanMaxMS, 1_650*drift)
+		r.Iterations[n].Events[1].Metrics = map[string]float64{"frames.count": 100, "frames.smooth_ratio": 0.98, "app.shown_ms": (waits + 200) * drift}
+		r.Iterations[n].Metrics = map[string]float64{"frames.count": 100, "frames.smooth_ratio": 0.98}
+	}
+	spread := func(of []float64) run.Spread {
+		return run.Spread{Count: 5, MeanMS: of[0], QuantilesMS: []float64{of[0], slices.Max(of)}}
+	}
+	picture.Queued, picture.Ran = spread(picture.QueuedMaxMS), spread(picture.RanMaxMS)
+	sync.Queued, sync.Ran = spread(sync.QueuedMaxMS), spread(sync.RanMaxMS)
+	if waits >= 500 {
+		sync.Unit = 0
+		picture.Late = &run.LateTasks{OverMS: 500, Tasks: 5, QueueMean: 1, AheadRanMS: 1_650, WaitedFor: []run.TasksAhead{{Group: 1, Tasks: 5, RanMS: 1_650}}}
+	}
+	wide := run.TaskUnit{Name: "wide", Kind: run.ThreadPool, Capacity: 8}
+	r.Tasks = &run.Tasks{Source: "art", Tells: []string{run.TellsContexts, run.TellsCapacity}, Units: []run.TaskUnit{unit, wide}, Groups: []run.TaskGroup{picture, sync}}
+	return r
+}
+
+// An event got slower, and no frame was late: the picture stood in a queue of one. The same follows
+// from the records a week later, from a store and from a file.
+func TestJudgeExplainsAWaitInAQueue(t *testing.T) {
+	serial := run.TaskUnit{Name: "AsyncTask", Kind: run.AsyncTask, Capacity: 1}
+	var before []run.Run
+	for i := range 10 {
+		before = append(before, opened(i, 2, serial))
+	}
+	store := memory.New(nil)
+	ids, err := store.Add(t.Context(), before...)
+	if err == nil {
+		err = store.Mark(t.Context(), ids, runstore.Mark{State: runstore.Accepted})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := defaultSettings()
+	files, err := judging.OfFiles(terminal.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, before))}, inputfiles.ImportFlags{}, set, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []string
+	for name, past := range map[string]judging.Past{"a store": judging.OfStore(t.Context(), runstore.SoundOf(store), set, judging.Lineage{}), "a file": files.Past(set)} {
+		in, err := judging.Judge([]run.Run{opened(20, 1_600, serial), opened(21, 2, serial)}, past, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := causesOf(in, "R21"); len(got) != 0 {
+			t.Errorf("%s: of the run that is as before, %q", name, saidAll(got))
+		}
+		got := causesOf(in, "R20")
+		if len(got) != 1 || got[0].Kind != "tasks.sequential" || !strings.Contains(said(got[0]), "5 earlier runs") || *got[0].Explains.Share < 0.95 {
+			t.Fatalf("%s: %q, want that the picture waits in a queue of one", name, saidAll(got))
+		}
+		if first == nil {
+			first = saidAll(got)
+		}
+		if !slices.Equal(first, saidAll(got)) {
+			t.Errorf("%s says %q, the other %q", name, saidAll(got), first)
+		}
+		rounds := judging.Settled(in, map[int]judging.Rounds{0: {Base: opened(30, 2, serial), Head: opened(31, 1_500, serial)}}, nil)
+		if len(rounds) != 1 || rounds[0].Kind != "tasks.sequential" || !strings.Contains(said(rounds[0]), "1 earlier run") {
+			t.Errorf("%s: settled by rounds, %q", name, saidAll(rounds))
+		}
+	}
+}
