@@ -414,12 +414,21 @@ func mostly(times []float64, overMS float64) bool {
 	return 2*n > len(times)
 }
 
-// surely returns how sure a suspect is.
+// surely returns how sure a suspect is. That one kind of task takes longer than in earlier runs may
+// be a slower network or storage, which no other task used; both builds in turns have them alike.
 func (c comparison) surely(s suspect) diagnose.Sure {
-	if c.alone() || !s.more.settled {
+	switch {
+	case s.kind == LongKind && !c.inTurns():
+		return diagnose.Possible
+	case c.alone() || !s.more.settled:
 		return diagnose.Likely
 	}
 	return diagnose.Clear
+}
+
+// inTurns reports whether the runs before are the base build's of the same session.
+func (c comparison) inTurns() bool {
+	return len(c.earlier) > 0 && (c.earlier[0].Explains || c.earlier[0].Session != "" && c.earlier[0].Session == c.run.Session)
 }
 
 // apart keeps one suspect for each unit and defect: the one whose wait grew most.
@@ -508,6 +517,9 @@ func (s *suspect) attribute(grew float64, known bool) {
 		return
 	}
 	s.whole = grew
+	if s.sure == diagnose.Possible {
+		return
+	}
 	if s.more.mean > beyond*grew {
 		if s.sure == diagnose.Clear {
 			s.sure = diagnose.Likely

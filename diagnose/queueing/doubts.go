@@ -27,6 +27,10 @@ func (t teller) doubts() []diagnose.Phrase {
 		add("More workers help where tasks wait for the network or the storage, and less where they compute: no phone has more than its cores.")
 	case SequentialKind:
 		add("The recording does not tell whether these tasks need their order: if not, give them an executor with more threads, or each its own.")
+	case LongKind:
+		if t.sure == diagnose.Possible {
+			add("What it waits for may be slower than in the earlier runs, such as the network: both builds in turns would tell.")
+		}
 	case QueueKind:
 		add("The source does not tell how many tasks ", t.unitName(), " runs at the same time: a larger pool, fewer tasks or shorter ones would each help.")
 	}
@@ -43,7 +47,7 @@ func (t teller) doubts() []diagnose.Phrase {
 	if !t.alone() && t.paced >= slower {
 		add("All tasks take ", diagnose.Amount{Value: t.paced}, " times as long as before: a part of it is the load of the phone.")
 	}
-	if t.share == nil && t.whole > 0 {
+	if t.share == nil && t.whole > 0 && t.sure != diagnose.Possible {
 		add("The event got slower by ", ms(t.whole), " only: not all of this wait delays it.")
 	}
 	if !t.head.tells(run.TellsContexts) {

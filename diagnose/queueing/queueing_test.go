@@ -176,6 +176,7 @@ func TestExplainNamesEachDefect(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			c.head.Session, c.base.Session = "rounds", "rounds"
 			got := only(t, Explain(c.head, []run.Run{c.base}, shown))
 			if got.Kind != c.kind || got.Subject.Name != c.subject || got.Explains.Sure != diagnose.Clear {
 				t.Errorf("%s of %s, %s; want %s of %s, clear", got.Kind, got.Subject.Name, got.Explains.Sure, c.kind, c.subject)
@@ -185,6 +186,9 @@ func TestExplainNamesEachDefect(t *testing.T) {
 			}
 			if c.doubt != "" && !slices.ContainsFunc(got.Doubts, func(d diagnose.Phrase) bool { return strings.Contains(said(d), c.doubt) }) {
 				t.Errorf("the doubts are %v, want %q among them", got.Doubts, c.doubt)
+			}
+			if basis := said(got.Basis); !strings.HasSuffix(basis, "compared with 5 of the base build") {
+				t.Errorf("the basis is %q", basis)
 			}
 			if share := got.Explains.Share; share == nil || *share < 0.95 {
 				t.Errorf("it explains %v of the 1,600 ms, want at least 95 %%", share)

@@ -58,8 +58,11 @@ func TestLoadAloneIsNoCause(t *testing.T) {
 	head := slowly(queue("head"), 2.5, "Sync")
 	head.Tasks.Groups[0] = slowly(head, 2, "Picture").Tasks.Groups[0]
 	got := only(t, Explain(head, []run.Run{base}, shown))
-	if got.Kind != LongKind || got.Subject.Name != "Sync" {
-		t.Errorf("%s of %s, want that Sync takes longer", got.Kind, got.Subject.Name)
+	if got.Kind != LongKind || got.Subject.Name != "Sync" || got.Explains.Sure != diagnose.Possible || got.Explains.Share != nil || !strings.HasPrefix(said(got.Sentence), "possible: Sync runs") {
+		t.Errorf("%s of %s, %s, want that Sync may take longer: %q", got.Kind, got.Subject.Name, got.Explains.Sure, said(got.Sentence))
+	}
+	if d := said(got.Doubts[0]); !strings.HasPrefix(d, "What it waits for may be slower") {
+		t.Errorf("the first doubt is %q", d)
 	}
 }
 

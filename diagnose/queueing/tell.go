@@ -1,8 +1,6 @@
 package queueing
 
 import (
-	"slices"
-
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
@@ -115,7 +113,11 @@ func (t teller) runsLonger() diagnose.Phrase {
 		at = n
 	}
 	g := t.head.Groups[at]
-	out := say(task(g), t.scheduledAt(g), " runs for up to ", ms(longest(g.Ran)))
+	possible := ""
+	if t.sure == diagnose.Possible {
+		possible = "possible: "
+	}
+	out := say(possible, task(g), t.scheduledAt(g), " runs for up to ", ms(longest(g.Ran)))
 	if e, ok := t.longerBy(g); ok {
 		out = say(out, t.wasUpTo(e.was))
 	}
@@ -231,8 +233,7 @@ func (t teller) basis() diagnose.Phrase {
 	if t.alone() {
 		return out
 	}
-	first := slices.IndexFunc(t.earlier, func(b run.Run) bool { return b.Explains || b.Session != "" && b.Session == t.run.Session })
-	if first != 0 {
+	if !t.inTurns() {
 		return say(out, ", compared with ", diagnose.Count(len(t.base), "earlier run", "earlier runs"))
 	}
 	n := 0
