@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 )
 
 // Limits on the tasks of one recording. Those beyond them are counted in List.LeftOut.
 const (
 	MaxTasks = 1 << 20
 	MaxUnits = 10_000
+	// MaxNames is the bytes of all different texts (Names).
+	MaxNames = 32 << 20
 )
 
 // Unknown is a point in time that the source has not recorded.
@@ -107,4 +110,31 @@ func Pool(worker string) string {
 		return ""
 	}
 	return name
+}
+
+// Names keeps each text once, as far as there is room for it.
+type Names struct {
+	known map[string]string
+	bytes int
+	// Dropped counts the texts without room.
+	Dropped int
+}
+
+// Of returns a text as it is kept: valid, of at most 300 bytes, "" if there is no room for it.
+func (n *Names) Of(s string) string {
+	if kept, ok := n.known[s]; ok {
+		return kept
+	}
+	const entry = 64 // bytes of a map's entry
+	kept := trace.Name(s)
+	if n.bytes += 2*len(kept) + entry; n.bytes > MaxNames {
+		n.bytes -= 2*len(kept) + entry
+		n.Dropped++
+		return ""
+	}
+	if n.known == nil {
+		n.known = map[string]string{}
+	}
+	n.known[kept] = kept
+	return kept
 }

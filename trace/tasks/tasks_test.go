@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -30,5 +32,28 @@ func TestTaskTimes(t *testing.T) {
 				t.Errorf("%s: %s %v, want %v", name, what, got, of.want)
 			}
 		}
+	}
+}
+
+func TestPool(t *testing.T) {
+	for worker, want := range map[string]string{
+		"pool-3-thread-12": "pool-3-thread", "AsyncTask #4": "AsyncTask", "arch_disk_io_0": "arch_disk_io", "DefaultDispatcher-worker-3": "DefaultDispatcher-worker",
+		"OkHttp https://example.com/...": "OkHttp", "OkHttp Dispatcher": "OkHttp", "glide-source-thread-0": "glide-source-thread", "GleanAPIPool": "GleanAPIPool",
+		"Thread-12": "", "": "", "7": "",
+	} {
+		if got := Pool(worker); got != want {
+			t.Errorf("%q is of the pool %q, want %q", worker, got, want)
+		}
+	}
+}
+
+// Texts beyond the limit are dropped, and those before it stay.
+func TestNamesAreLimited(t *testing.T) {
+	var n Names
+	for i := range MaxNames / 300 {
+		n.Of(fmt.Sprintf("%06d", i) + strings.Repeat("x", 500))
+	}
+	if n.Dropped == 0 || n.Of("000000"+strings.Repeat("x", 294)) == "" || n.Of("new") != "" && n.bytes > MaxNames {
+		t.Errorf("%d are dropped of %d bytes", n.Dropped, n.bytes)
 	}
 }

@@ -37,8 +37,8 @@ const (
 	maxDepth    = 1 << 12 // frames of a thread
 	maxFrames   = 1 << 20 // frames of all contexts
 	maxText     = 300     // bytes of a frame
-	maxMatching = 200     // units of a kind that a scheduling may belong to, threads of a unit that wait
-	maxPairs    = 1 << 22 // schedulings times starts that are compared by their classes
+	maxMatching = 64      // units of a kind that a scheduling may belong to, threads of a unit that wait
+	maxPairs    = 1 << 20 // schedulings times starts that are compared by their classes
 )
 
 // Read reads the tasks of a method trace, in two passes. A mapping gives methods that R8 renamed
@@ -143,6 +143,7 @@ type reader struct {
 	contexts  []context
 	known     map[string]int32 // contexts by their methods
 	frames    int
+	lines     map[int]string // methods as frames
 	sampled   bool
 	woken     [2]bool // a looper, a worker is ever woken in the trace
 
@@ -151,7 +152,7 @@ type reader struct {
 }
 
 func newReader(t *art.Trace) *reader {
-	r := &reader{t: t, roles: make([]role, len(t.Methods)), threads: map[uint32]*callStack{}, known: map[string]int32{}}
+	r := &reader{t: t, roles: make([]role, len(t.Methods)), threads: map[uint32]*callStack{}, known: map[string]int32{}, lines: map[int]string{}}
 	for i, m := range t.Methods {
 		r.roles[i] = roleOf(m)
 	}
@@ -200,7 +201,7 @@ func (r *reader) list(offset time.Duration) (out []tasks.Task) {
 		if s.void || s.unit < 0 {
 			continue
 		}
-		t := tasks.Task{Unit: int(s.unit), Name: s.class, Thread: r.name(s.thread), Scheduled: tasks.Unknown, Started: s.begin + offset, Done: tasks.Unknown}
+		t := tasks.Task{Unit: int(s.unit), Name: trace.Name(s.class), Thread: r.name(s.thread), Scheduled: tasks.Unknown, Started: s.begin + offset, Done: tasks.Unknown}
 		if s.end != tasks.Unknown {
 			t.Done = s.end + offset
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace"
 )
 
 // context is a stack that schedules tasks.
@@ -59,16 +58,26 @@ func (r *reader) context(s *callStack) int32 {
 	c := context{}
 	for i := len(open) - 1; i >= 0; i-- {
 		m := r.method(open[i].method)
-		line := m.String()
-		if m.File != "" {
-			line += "(" + m.File + ")"
-		}
-		c.frames = append(c.frames, prose.Clip(line, maxText))
+		c.frames = append(c.frames, r.line(open[i].method))
 		if ofApp(m.Class) {
-			c.outers = append(c.outers, trace.Name(outer(m.Class)))
+			c.outers = append(c.outers, outer(m.Class))
 		}
 	}
 	r.contexts = append(r.contexts, c)
 	r.known[string(key)] = int32(len(r.contexts) - 1)
 	return int32(len(r.contexts) - 1)
+}
+
+// line is a method as Java prints a frame, without the line in its file.
+func (r *reader) line(method int) string {
+	line, ok := r.lines[method]
+	if !ok {
+		m := r.method(method)
+		if line = m.String(); m.File != "" {
+			line += "(" + m.File + ")"
+		}
+		line = prose.Clip(line, maxText)
+		r.lines[method] = line
+	}
+	return line
 }

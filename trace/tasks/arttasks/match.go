@@ -72,16 +72,20 @@ func (r *reader) pairs(u *unit, part int, from, starts []int32) int {
 	if len(from)*len(starts) > maxPairs {
 		starts = nil
 	}
+	points := make([][]string, len(from))
+	for i, f := range from {
+		to := r.pointsTo(&r.schedules[f])
+		points[i] = to[:min(len(to), 2)] // callers further out call other things, too
+	}
 	for _, d := range starts {
 		one := &r.starts[d]
 		class := outer(one.class)
-		for _, f := range from {
+		for i, f := range from {
 			s := &r.schedules[f]
 			if s.at > one.begin {
 				break
 			}
-			// Callers further out call other things, too.
-			if to := r.pointsTo(s); !s.matched && one.named && slices.Contains(to[:min(len(to), 2)], class) {
+			if !s.matched && one.named && slices.Contains(points[i], class) {
 				r.pair(f, d)
 				break
 			}

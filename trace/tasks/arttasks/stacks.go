@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/art"
 	"github.com/apkgate/apkgate/trace/tasks"
 )
@@ -287,9 +286,9 @@ func (s *start) name(m art.Method) {
 	switch {
 	case s.named || m.Class == "":
 	case ofApp(m.Class):
-		s.class, s.named = trace.Name(m.Class), true
+		s.class, s.named = m.Class, true
 	case s.class == "" && m.Class != "android.os.Handler" && m.Class != "android.os.Looper" && !strings.HasPrefix(m.Class, "java."):
-		s.class = trace.Name(m.Class)
+		s.class = m.Class
 	}
 	if s.kind == execute && strings.HasPrefix(m.Class, "android.os.AsyncTask$") && !s.named {
 		s.kind = parallel

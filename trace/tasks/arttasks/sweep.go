@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/tasks"
 )
 
@@ -210,6 +209,7 @@ func (r *reader) rest(units []*unit, possible [2][]int32, sites map[int32]int32)
 			classes[s.unit][outer(s.class)] = true
 		}
 	}
+	origins := map[origin]int32{}
 	unknown, later := 0, 0
 	for i := range r.schedules {
 		s := &r.schedules[i]
@@ -225,12 +225,25 @@ func (r *reader) rest(units []*unit, possible [2][]int32, sites map[int32]int32)
 			s.unit = u
 			continue
 		}
-		if s.unit = r.byClass(s, possible[min(s.kind, execute)], classes); s.unit < 0 {
+		class := min(s.kind, execute)
+		from := origin{class, s.context, s.made}
+		unit, known := origins[from]
+		if !known {
+			unit = r.byClass(s, possible[class], classes)
+			origins[from] = unit
+		}
+		if s.unit = unit; unit < 0 {
 			unknown++
 		}
 	}
 	r.warnings.Counted(0, later, "%d message was sent with a delay or for a time, which the trace does not have: when it was scheduled is not known of the task", "%d messages were sent with a delay or for a time, which the trace does not have: when they were scheduled is not known of the tasks")
 	r.warnings.Counted(0, unknown, "%d scheduling could be for several units: its task is known by its start alone", "%d schedulings could be for several units: their tasks are known by their starts alone")
+}
+
+// origin is what byClass decides by.
+type origin struct {
+	kind          kind
+	context, made int32
 }
 
 // byClass returns the only unit that runs a class which a scheduling points to: that of the object
@@ -257,7 +270,7 @@ func (r *reader) byClass(s *scheduling, units []int32, classes []map[string]bool
 // pointsTo lists the classes that a scheduling points to, the surest first.
 func (r *reader) pointsTo(s *scheduling) (out []string) {
 	if s.made >= 0 {
-		out = append(out, trace.Name(outer(r.t.Methods[s.made].Class)))
+		out = append(out, outer(r.t.Methods[s.made].Class))
 	}
 	if s.context >= 0 {
 		out = append(out, r.contexts[s.context].outers...)

@@ -9,10 +9,10 @@ package fridatasks
 import (
 	"bytes"
 	"encoding/json"
+	"hash/maphash"
 	"io"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/tasks"
@@ -26,11 +26,11 @@ const Format = "apkgate.tasks/1"
 
 // Limits on a task.
 const (
-	maxText     = 300 // bytes
+	maxTasks    = 1 << 18
 	maxCapacity = 1 << 16
 	maxDelay    = 24 * time.Hour
 	maxTime     = 1 << 60 // ns
-	maxFrames   = 1 << 21 // of all stacks
+	maxFrames   = 1 << 20 // of all stacks
 )
 
 // Reads reports whether a file that begins so has such lines.
@@ -61,7 +61,9 @@ type reader struct {
 	out                            tasks.List
 	places                         map[int64]int // of tasks, by their ids
 	units                          map[unitKey]int
-	stacks                         map[string][]string
+	stacks                         map[uint64][]string
+	seed                           maphash.Seed
+	names                          tasks.Names
 	frames                         int
 	foreign, unknown, lost, failed int
 	contextless                    int
@@ -75,7 +77,7 @@ type unitKey struct{ name, queue string }
 func Read(src io.Reader) (tasks.List, error) {
 	r := &reader{
 		out:    tasks.List{Source: Source, Tells: tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}},
-		places: map[int64]int{}, units: map[unitKey]int{}, stacks: map[string][]string{},
+		places: map[int64]int{}, units: map[unitKey]int{}, stacks: map[uint64][]string{}, seed: maphash.MakeSeed(),
 	}
 	lines := trace.NewLines(src)
 	for lines.Next() {
@@ -117,7 +119,7 @@ func (r *reader) line(l *line) {
 func valid(ns *int64) bool { return ns != nil && *ns >= 0 && *ns <= maxTime }
 
 func (r *reader) scheduled(l *line) {
-	if len(r.out.Tasks) == tasks.MaxTasks {
+	if len(r.out.Tasks) == maxTasks {
 		r.out.LeftOut++
 		return
 	}
@@ -132,7 +134,7 @@ func (r *reader) scheduled(l *line) {
 	}
 	r.places[l.ID] = len(r.out.Tasks)
 	r.out.Tasks = append(r.out.Tasks, tasks.Task{
-		Unit: unit, Name: trace.Name(l.Name), Context: r.stack(l.Stack), Sender: trace.Name(l.Thread),
+		Unit: unit, Name: r.names.Of(l.Name), Context: r.stack(l.Stack), Sender: r.names.Of(l.Thread),
 		Delay: min(max(time.Duration(min(l.DelayMS, int64(maxDelay/time.Millisecond)))*time.Millisecond, 0), maxDelay), Scheduled: time.Duration(*l.Scheduled), Started: tasks.Unknown, Done: tasks.Unknown,
 	})
 }
@@ -146,7 +148,7 @@ func (r *reader) happened(l *line) {
 	t := &r.out.Tasks[place]
 	switch {
 	case valid(l.Started) && t.Started == tasks.Unknown:
-		t.Started, t.Thread = time.Duration(*l.Started), trace.Name(l.Thread)
+		t.Started, t.Thread = time.Duration(*l.Started), r.names.Of(l.Thread)
 		// A pool is called as its workers are, if they have a name of their own.
 		if unit := &r.out.Units[t.Unit]; unit.Kind == run.ThreadPool {
 			if name := tasks.Pool(t.Thread); name != "" {
@@ -189,11 +191,14 @@ func (r *reader) stack(frames []string) []string {
 		return nil
 	}
 	frames = frames[:min(len(frames), run.MaxStack)]
-	var key []byte
+	var hash maphash.Hash
+	hash.SetSeed(r.seed)
 	for _, f := range frames {
-		key = append(append(key, prose.Clip(f, maxText)...), '\n')
+		_, _ = hash.WriteString(f)
+		_ = hash.WriteByte(0)
 	}
-	if kept, ok := r.stacks[string(key)]; ok {
+	key := hash.Sum64()
+	if kept, ok := r.stacks[key]; ok {
 		return kept
 	}
 	if r.frames += len(frames); r.frames > maxFrames {
@@ -202,9 +207,9 @@ func (r *reader) stack(frames []string) []string {
 	}
 	kept := make([]string, len(frames))
 	for i, f := range frames {
-		kept[i] = trace.Name(f)
+		kept[i] = r.names.Of(f)
 	}
-	r.stacks[string(key)] = kept
+	r.stacks[key] = kept
 	return kept
 }
 
@@ -213,6 +218,7 @@ func (r *reader) doubts() {
 	w.Counted(0, r.foreign, "%d line is not of "+Format+": it is left out", "%d lines are not of "+Format+": they are left out")
 	w.Counted(0, r.unknown, "%d event is left out: its task is not known, or has it already", "%d events are left out: their tasks are not known, or have them already")
 	w.Counted(0, r.lost, "the script forgot %d task that did not start: too many were waiting", "the script forgot %d tasks that did not start: too many were waiting")
+	w.Counted(0, r.names.Dropped, "%d name or frame is left out: there are too many", "%d names or frames are left out: there are too many")
 	w.Counted(0, r.contextless, "%d scheduling has no stack: there are too many different ones", "%d schedulings have no stack: there are too many different ones")
 	if r.failed > 0 {
 		w.Counted(0, r.failed, "a hook of the script failed %d time, the last one at %s", "hooks of the script failed %d times, the last one at %s", trace.Quote(r.failure))

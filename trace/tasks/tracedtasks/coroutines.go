@@ -30,6 +30,7 @@ type coroutines struct {
 	all     []coroutine
 	stack   map[uint64][]int32 // of tracks: places in all, -1 of sections that are no coroutine's
 	last    map[uint64]int32   // the last section of a flow, in all
+	names   tasks.Names
 	dropped int
 	cut     int
 }
@@ -79,7 +80,7 @@ func (c *coroutines) event(e trackevent.Event, at time.Duration) {
 	stack := c.stack[e.Track]
 	switch e.Kind {
 	case trackevent.Begin:
-		if len(stack) >= maxDepth || stack == nil && len(c.stack) >= maxThreads || len(c.all) == tasks.MaxTasks {
+		if len(stack) >= maxDepth || stack == nil && len(c.stack) >= maxThreads || len(c.all) == maxTasks {
 			c.cut++
 			return
 		}
@@ -87,7 +88,7 @@ func (c *coroutines) event(e trackevent.Event, at time.Duration) {
 		switch outer := outermost(stack); {
 		case outer >= 0: // of the same piece of work
 			if one := &c.all[outer]; one.inside == "" {
-				one.inside = readers.Name(e.Name)
+				one.inside = c.names.Of(e.Name)
 			}
 		case len(e.Flows) > 0:
 			place = int32(len(c.all))
@@ -96,7 +97,7 @@ func (c *coroutines) event(e trackevent.Event, at time.Duration) {
 				before = -1
 			}
 			c.last[e.Flows[0]] = place
-			c.all = append(c.all, coroutine{track: e.Track, name: readers.Name(e.Name), begin: at, end: tasks.Unknown, before: before})
+			c.all = append(c.all, coroutine{track: e.Track, name: c.names.Of(e.Name), begin: at, end: tasks.Unknown, before: before})
 		}
 		c.stack[e.Track] = append(stack, place)
 	case trackevent.End:
@@ -144,6 +145,7 @@ func (c *coroutines) list(t *trace) tasks.List {
 		out.Tasks = append(out.Tasks, task)
 	}
 	var w readers.Warnings
+	w.Counted(0, c.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
 	w.Counted(0, c.dropped, "androidx.tracing dropped events %d time: sections may be missing", "androidx.tracing dropped events %d times: sections may be missing")
 	w.Addf(0, "androidx.tracing does not write when a coroutine was launched or resumed, only when it went on: how long it waited is not known")
 	out.Warnings = w.List()

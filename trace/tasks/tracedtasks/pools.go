@@ -69,7 +69,7 @@ func (p *pools) list(t *trace) tasks.List {
 		list := states[thread]
 		slices.SortStableFunc(list, func(a, b sched.State) int { return cmp.Compare(a.At, b.At) })
 		for _, task := range p.busy(t, thread, list) {
-			if len(out.Tasks) == tasks.MaxTasks {
+			if len(out.Tasks) == maxTasks {
 				out.LeftOut++
 				continue
 			}

@@ -38,7 +38,8 @@ type sections struct {
 	all   []section
 	open  map[sectionKey]int32 // asynchronous sections that have not ended
 	stack map[int32][]int32    // sections of threads: places in all, -1 of others
-	early int                  // work without a scheduling in the trace
+	names tasks.Names
+	early int // work without a scheduling in the trace
 	cut   int
 }
 
@@ -99,11 +100,11 @@ func (s *sections) Event(e *packets.Event) {
 }
 
 func (s *sections) schedule(e *packets.Event, p atrace.Point) {
-	one, ok := parseSection(p.Name)
+	one, ok := s.parse(p.Name)
 	if !ok {
 		return
 	}
-	if len(s.all) == tasks.MaxTasks {
+	if len(s.all) == maxTasks {
 		s.cut++
 		return
 	}
@@ -129,14 +130,14 @@ func (s *sections) begin(e *packets.Event, p atrace.Point) {
 		}
 	} else if len(stack) > 0 {
 		if i := stack[len(stack)-1]; i >= 0 && s.all[i].inside == "" {
-			s.all[i].inside = readers.Name(p.Name)
+			s.all[i].inside = s.names.Of(p.Name)
 		}
 	}
 	s.stack[e.TID] = append(stack, place)
 }
 
-// parseSection reads the name of an asynchronous section.
-func parseSection(name string) (s section, ok bool) {
+// parse reads the name of an asynchronous section.
+func (r *sections) parse(name string) (s section, ok bool) {
 	head, is := strings.CutPrefix(name, "task:")
 	unit, work, has := strings.Cut(head, ">")
 	if !is || !has || unit == "" {
@@ -153,11 +154,11 @@ func parseSection(name string) (s section, ok bool) {
 	const day = 24 * 60 * 60 * 1000 // ms
 	s.delay = time.Duration(number("+", day)) * time.Millisecond
 	s.unit.Capacity = number("/", 1<<16)
-	s.unit.Name = readers.Name(strings.TrimSpace(unit))
+	s.unit.Name = r.names.Of(strings.TrimSpace(unit))
 	if before, frame, found := cutLast(work, "@"); found {
-		work, s.frame = before, readers.Name(frame)
+		work, s.frame = before, r.names.Of(frame)
 	}
-	s.name = readers.Name(work)
+	s.name = r.names.Of(work)
 	return s, true
 }
 
@@ -212,6 +213,7 @@ func (s *sections) list(t *trace) tasks.List {
 	}
 	var w readers.Warnings
 	w.Counted(0, s.early, "%d task is left out: the trace does not have its scheduling", "%d tasks are left out: the trace does not have their scheduling")
+	w.Counted(0, s.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
 	if lost := s.file.KernelLost(); lost > 0 {
 		w.Counted(0, lost, "the kernel lost events %d time: tasks may be missing, or seem not to have started", "the kernel lost events %d times: tasks may be missing, or seem not to have started")
 	}

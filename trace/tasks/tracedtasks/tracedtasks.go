@@ -20,6 +20,9 @@ import (
 	"github.com/apkgate/apkgate/trace/tasks"
 )
 
+// maxTasks limits the tasks of a source.
+const maxTasks = 1 << 18
+
 // reader is one of the sources, together with others of a pass.
 type reader interface {
 	packets.Reader
