@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+
+	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
 )
 
 // kind is a kind of recording, named after the readers of inspect.
@@ -14,6 +16,7 @@ const (
 	systrace kind = "systrace"
 	threads  kind = "anr"
 	methods  kind = "art"
+	tasks    kind = "tasks"
 )
 
 // headSize is how much of a recording is read to detect its kind.
@@ -31,6 +34,8 @@ var dump = regexp.MustCompile(`(?m)^[ \t]*(----- pid \d+ at |DALVIK THREADS|Cmd 
 func kindOf(head []byte) kind {
 	control := bytes.ContainsFunc(head, func(r rune) bool { return r < '\t' })
 	switch {
+	case fridatasks.Reads(head):
+		return tasks
 	case bytes.HasPrefix(head, []byte("*version\n")) || bytes.HasPrefix(head, []byte("SLOW")) || len(head) > 0 && head[0] == 2:
 		return methods
 	case len(head) > 0 && head[0] == 0x0a && control:

@@ -65,9 +65,11 @@ func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
 	defer done()
 	switch kind(out.Kind) {
 	case perfetto:
-		err = frames(packets.Packets(src), path, &out)
+		err = framesAndTasks(packets.Packets(src), src, path, &out)
 	case systrace:
-		err = frames(text.Source(src), path, &out)
+		err = framesAndTasks(text.Source(src), src, path, &out)
+	case tasks:
+		err = tasksAlone(src, path, &out)
 	case threads:
 		err = stacks(c, src, path, f.mapping, &out)
 	case methods:
@@ -86,6 +88,18 @@ func further(src io.ReadSeeker, head []byte) (kind, error) {
 		return threads, err
 	}
 	return systrace, err
+}
+
+// framesAndTasks reads the frames of a trace, and its tasks. One of both is enough.
+func framesAndTasks(in packets.Source, src io.ReadSeeker, path string, out *saved.Diagnosis) error {
+	none := frames(in, path, out)
+	if err := late(src, path, nil, out); err != nil {
+		return err
+	}
+	if out.Tasks != nil {
+		return nil
+	}
+	return none
 }
 
 // frames reads the frames of a trace.
@@ -136,7 +150,7 @@ func calls(c terminal.Console, in io.ReadSeeker, path, mapping string, out *save
 		return exit.Usage(fmt.Errorf("diagnose %s: %s", terminal.Plain(path), why), "apkgate inspect art shows what is in it")
 	}
 	out.Methods, out.Cut, out.Warnings = traces, seen.Cut || seen.Full, seen.Warnings
-	return nil
+	return late(in, path, names, out)
 }
 
 // drawn counts the frames of a trace by package: that at the beginning of a window's name ("TX -

@@ -2,6 +2,7 @@ package show
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,6 +47,9 @@ type reader struct {
 	packed  archive.Want
 }
 
+// ofApp are the readers that read more of an app on request.
+var ofApp = map[string]func(r io.Reader, app string) (trace.Inspection, error){"tasks": inspectTasksOf}
+
 // bugReports are archives with the text of a bug report.
 var bugReports = archive.Want{Report: true}
 
@@ -67,18 +71,20 @@ var readers = map[string]reader{
 }
 
 // inspectTasks reads the tasks of a file, which takes two passes.
-func inspectTasks(r io.Reader) (trace.Inspection, error) {
+func inspectTasks(r io.Reader) (trace.Inspection, error) { return inspectTasksOf(r, "") }
+
+func inspectTasksOf(r io.Reader, app string) (trace.Inspection, error) {
 	src, drop, err := inputfiles.Seekable(r)
 	if err != nil {
 		return trace.Inspection{}, err
 	}
 	defer drop()
-	return tasksources.Inspect(src)
+	return tasksources.Inspect(src, app)
 }
 
 // InspectCommand returns apkgate inspect.
 func InspectCommand(c terminal.Console) *cobra.Command {
-	var format, table string
+	var format, table, app string
 	var open bool
 	var part viewer.Span
 	names := slices.Sorted(maps.Keys(readers))
@@ -114,8 +120,11 @@ With --open, the link that opens a trace in Perfetto's user interface
 			if open {
 				return viewer.Open(cmd.Context(), c, args[0], args[1], part)
 			}
+			if cmd.Flags().Changed("table") && app != "" {
+				return exit.Usage(errors.New("--package is not for --table"), "")
+			}
 			if !cmd.Flags().Changed("table") {
-				return inspect(c, args[0], args[1], output.Format(format))
+				return inspect(c, args[0], args[1], app, output.Format(format))
 			}
 			if !cmd.Flags().Changed("format") {
 				format = string(output.FormatCSV)
@@ -124,6 +133,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
+	cmd.Flags().StringVar(&app, "package", "", "the app whose pools are read too, by when their threads ran (tasks)")
 	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
 	part.Register(cmd.Flags())
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
@@ -132,7 +142,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 
 // together rejects flags that don't apply to the requested answer.
 func together(flags *pflag.FlagSet, open bool) error {
-	for _, name := range []string{"table", "format"} {
+	for _, name := range []string{"table", "format", "package"} {
 		if open && flags.Changed(name) {
 			return exit.Usage(fmt.Errorf("--open prints a link: --%s is not for it", name), "")
 		}
@@ -140,7 +150,7 @@ func together(flags *pflag.FlagSet, open bool) error {
 	return viewer.PartOf(flags, open)
 }
 
-func inspect(c terminal.Console, name, path string, format output.Format) error {
+func inspect(c terminal.Console, name, path, app string, format output.Format) error {
 	reader, ok := readers[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(readers))
@@ -149,12 +159,20 @@ func inspect(c terminal.Console, name, path string, format output.Format) error 
 	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
 	}
+	more := ofApp[name]
+	if app != "" && more == nil {
+		return exit.Usage(fmt.Errorf("--package is for the reader tasks, not for %s", name), "")
+	}
 	content, file, err := inputfiles.Recording(c, path, reader.packed)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	seen, err := reader.inspect(content.Reader)
+	read := reader.inspect
+	if app != "" {
+		read = func(r io.Reader) (trace.Inspection, error) { return more(r, app) }
+	}
+	seen, err := read(content.Reader)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("inspect %s: %w", terminal.Plain(path), err), "")
 	}

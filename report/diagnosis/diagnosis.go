@@ -36,12 +36,12 @@ const maxWarnings = 100
 func Document(in Input) document.Document {
 	story := in.story()
 	d := document.Document{
-		Title: in.title(), Answer: in.answer(), Facts: append(in.facts(), story.Facts()...), Footer: wording.Name(in.Version),
+		Title: in.title(), Answer: in.answer(), Facts: slices.Concat(in.facts(), in.scheduled(), story.Facts()), Footer: wording.Name(in.Version),
 		Warnings: document.List{Rooms: document.Rooms{Terminal: document.Room{Open: 5}, Comment: document.Room{Most: maxWarnings}, Page: document.Room{Most: maxWarnings}}},
 		Data:     saved.OfDiagnosis(in.Diagnosis), Kind: "diagnosis", Version: wording.Name(in.Version),
 		Unlisted: "a diagnosis of one recording finds nothing that got worse, which is what SARIF lists",
 	}
-	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks(), in.calls())
+	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks(), []document.Section{in.taskTable()}, in.calls())
 	for _, w := range in.Warnings {
 		d.Warnings.Items = append(d.Warnings.Items, document.Item{Text: wording.Sentence(w.String())})
 	}
@@ -108,8 +108,17 @@ func (in Input) counted() (all int, of map[string]int) {
 	return all, of
 }
 
-// answer returns the first line.
+// answer returns the first line: tasks that were late, where nothing else was.
 func (in Input) answer() document.Answer {
+	out := in.ofThreads()
+	if tasks, late := in.waited(); late && out.Outcome != document.Regression {
+		return tasks
+	}
+	return out
+}
+
+// ofThreads returns what frames, threads and methods show.
+func (in Input) ofThreads() document.Answer {
 	all, of := in.counted()
 	late := of[run.SlowFrames] + of[run.FrozenFrames]
 	switch {
@@ -132,6 +141,9 @@ func (in Input) answer() document.Answer {
 			lead += ", " + prose.Thousands(n) + " of them frozen"
 		}
 		return document.Answer{Outcome: document.Regression, Word: "Late frames", Lead: lead}
+	}
+	if in.Tasks != nil && all == 0 {
+		return document.Answer{Outcome: document.Pass, Word: "In time", Lead: "no task was late"}
 	}
 	return document.Answer{Outcome: document.Pass, Word: "In time", Lead: "none of " + prose.Count(all, "frame", "frames") + " was seen late"}
 }

@@ -31,7 +31,9 @@ type Diagnosis struct {
 	ANRs   []run.ANR   `json:"anrs,omitempty"`
 	// Methods are the calls of a method trace, as in a record of a run.
 	Methods *run.MethodTraces `json:"method_traces,omitempty"`
-	Causes  []diagnose.Cause  `json:"causes"`
+	// Tasks are the asynchronous tasks, as in a record of a run.
+	Tasks  *run.Tasks       `json:"tasks,omitempty"`
+	Causes []diagnose.Cause `json:"causes"`
 	// CausesTotal counts the causes where the list is cut; 0 where it is complete.
 	CausesTotal int           `json:"causes_total,omitempty"`
 	Warnings    []run.Warning `json:"warnings"`

@@ -60,9 +60,9 @@ type WaitingTasks struct {
 	Context []string      `json:"context,omitempty"`
 }
 
-// Inspect reads a file of any source.
-func Inspect(src io.ReadSeeker) (trace.Inspection, error) {
-	lists, err := Read(src, Options{})
+// Inspect reads a file of any source. Of an app given by its package, it reads pools too.
+func Inspect(src io.ReadSeeker, app string) (trace.Inspection, error) {
+	lists, err := Read(src, Options{Package: app, Pools: app != ""})
 	if err != nil {
 		return trace.Inspection{}, err
 	}

@@ -22,8 +22,10 @@ import (
 
 // Options are what a reader may need beside a file.
 type Options struct {
-	// Package is the app's; "" stands for every app of the file. Pools are read of a given app alone.
+	// Package is the app's; "" stands for every app of the file.
 	Package string
+	// Pools reads the scheduling of the app's pools too, which takes as long as all else.
+	Pools bool
 	// Mapping gives methods that R8 renamed the names of the source; it may be nil.
 	Mapping *r8map.Map
 }
@@ -40,7 +42,7 @@ var sources = []source{
 	{fridatasks.Reads, one(func(src io.ReadSeeker, _ Options) (tasks.List, error) { return fridatasks.Read(src) })},
 	{methodTrace, one(func(src io.ReadSeeker, o Options) (tasks.List, error) { return arttasks.Read(src, o.Mapping) })},
 	{packetTrace, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		lists, ofApp, err := tracedtasks.Read(packets.Packets(src), o.Package)
+		lists, ofApp, err := tracedtasks.Read(packets.Packets(src), o.Package, o.Pools)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +53,7 @@ var sources = []source{
 		return lists, err
 	}},
 	{func([]byte) bool { return true }, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		lists, _, err := tracedtasks.Read(systrace.Source(src), o.Package)
+		lists, _, err := tracedtasks.Read(systrace.Source(src), o.Package, o.Pools)
 		return lists, err
 	}},
 }

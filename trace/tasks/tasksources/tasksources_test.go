@@ -38,7 +38,7 @@ func TestInspect(t *testing.T) {
 			"  waited      2.000 ms, ran     18.000 ms: com.example.Flush in disk",
 		},
 	} {
-		seen, err := tasksources.Inspect(strings.NewReader(file))
+		seen, err := tasksources.Inspect(strings.NewReader(file), "")
 		if err != nil || seen.Nothing {
 			t.Fatal(seen, err)
 		}
@@ -52,7 +52,7 @@ func TestInspect(t *testing.T) {
 func TestInspectNothing(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"", "Flags,IntendedVsync\n", "SLOW\x03\x00", "\x0a\x02\x08\x01", "*version\n3\n"} {
-		seen, err := tasksources.Inspect(strings.NewReader(file))
+		seen, err := tasksources.Inspect(strings.NewReader(file), "")
 		if err != nil || !seen.Nothing {
 			t.Errorf("%q: %+v, %v", file, seen, err)
 		}

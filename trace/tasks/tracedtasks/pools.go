@@ -41,12 +41,9 @@ func (p *pools) Packet(one packets.Packet) { p.sched.Packet(one) }
 // Event reads an event of the scheduler.
 func (p *pools) Event(e *packets.Event) { p.sched.Event(e) }
 
-// list lists what the pools of an app did; nothing without an app.
+// list lists what the pools of an app did.
 func (p *pools) list(t *trace) tasks.List {
 	out := tasks.List{Source: PoolsSource}
-	if t.app == "" {
-		return out
-	}
 	own := newUnits(&out)
 	states := map[int32][]sched.State{}
 	workers := map[int32]tasks.Unit{}

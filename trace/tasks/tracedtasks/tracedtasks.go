@@ -33,6 +33,9 @@ type reader interface {
 // sources are the sources by the time that they tell tasks from the surest to the least.
 var sources = []func(*packets.File, *threads.Tracker) reader{newSections, newCoroutines, newPools}
 
+// byScheduling is how many of them, the last, read the scheduler's events.
+const byScheduling = 1
+
 // trace is a trace that was read.
 type trace struct {
 	file     *packets.File
@@ -44,14 +47,18 @@ type trace struct {
 }
 
 // Read reads the lists of all sources that have tasks of an app, given by its package; "" stands
-// for every app. Pools are read of a given app alone. It also returns which processes are the app's,
+// for every app. Pools are read on request, and of a given app alone. It also returns which processes are the app's,
 // by their ids. An error is one of reading.
-func Read(in packets.Source, app string) ([]tasks.List, func(pid int) bool, error) {
+func Read(in packets.Source, app string, withPools bool) ([]tasks.List, func(pid int) bool, error) {
 	f := packets.New()
 	tracker := threads.New(f)
 	all := []packets.Reader{tracker}
 	var readers []reader
-	for _, open := range sources {
+	from := sources
+	if !withPools || app == "" {
+		from = sources[:len(sources)-byScheduling]
+	}
+	for _, open := range from {
 		one := open(f, tracker)
 		readers, all = append(readers, one), append(all, one)
 	}

@@ -1,0 +1,55 @@
+package diagnosecmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose/queueing"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/r8map"
+	"github.com/apkgate/apkgate/trace/tasks/grouping"
+	"github.com/apkgate/apkgate/trace/tasks/tasksources"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// late adds the asynchronous tasks of a recording, and what those that were late waited for, by the
+// surest of its sources.
+func late(src io.ReadSeeker, path string, mapping *r8map.Map, out *saved.Diagnosis) error {
+	if _, err := src.Seek(0, io.SeekStart); err != nil {
+		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
+	lists, err := tasksources.Read(src, tasksources.Options{Package: out.Package, Mapping: mapping})
+	if err != nil {
+		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
+	for _, list := range lists {
+		if len(list.Tasks) == 0 {
+			continue
+		}
+		all := grouping.NewCollector(out.Package, grouping.Late)
+		all.Add(grouping.Repetition{Number: 1, List: list})
+		out.Tasks = all.Tasks()
+		for _, w := range all.Warnings() {
+			if !slices.Contains(out.Warnings, w) {
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+		out.Causes = append(out.Causes, queueing.Explain(run.Run{App: run.App{Package: out.Package}, Tasks: out.Tasks}, nil, nil)...)
+		return nil
+	}
+	return nil
+}
+
+// tasksAlone reads a recording of tasks and of nothing else.
+func tasksAlone(src io.ReadSeeker, path string, out *saved.Diagnosis) error {
+	if err := late(src, path, nil, out); err != nil {
+		return err
+	}
+	if out.Tasks == nil {
+		return exit.Usage(fmt.Errorf("diagnose %s: it has no tasks", terminal.Plain(path)), "apkgate inspect tasks shows what is in it")
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/wording"
+	"github.com/apkgate/apkgate/run"
+)
+
+// longestMS is the longest time of a distribution.
+func longestMS(s run.Spread) float64 {
+	if len(s.QuantilesMS) == 0 {
+		return 0
+	}
+	return s.QuantilesMS[len(s.QuantilesMS)-1]
+}
+
+// queues are the groups of tasks, the one that waited longest first, then the one that ran longest.
+func (in Input) queues() []run.TaskGroup {
+	if in.Tasks == nil {
+		return nil
+	}
+	all := slices.Clone(in.Tasks.Groups)
+	slices.SortStableFunc(all, func(a, b run.TaskGroup) int {
+		return cmp.Or(cmp.Compare(longestMS(b.Queued), longestMS(a.Queued)), cmp.Compare(longestMS(b.Ran), longestMS(a.Ran)))
+	})
+	return all
+}
+
+// waited says for how long tasks waited; false where none was late.
+func (in Input) waited() (document.Answer, bool) {
+	for _, g := range in.queues() {
+		if g.Late != nil && g.Late.Tasks > 0 {
+			lead := "a task waited for " + milliseconds(longestMS(g.Queued)) + " in the queue of " + wording.Name(in.unitOf(g)) + ": " + wording.Name(cmp.Or(g.Name, "one without a name"))
+			return document.Answer{Outcome: document.Regression, Word: "Late tasks", Lead: lead}, true
+		}
+	}
+	return document.Answer{}, false
+}
+
+func (in Input) unitOf(g run.TaskGroup) string {
+	if g.Unit < 0 || g.Unit >= len(in.Tasks.Units) {
+		return "?"
+	}
+	return in.Tasks.Units[g.Unit].Name
+}
+
+// scheduled says where tasks were recorded, and how many there are.
+func (in Input) scheduled() []document.Fact {
+	if in.Tasks == nil {
+		return nil
+	}
+	n := 0
+	for _, g := range in.Tasks.Groups {
+		n += max(g.Scheduled, g.Started)
+	}
+	return []document.Fact{{Label: "Tasks", Text: prose.Count(n, "task", "tasks") + " of " + prose.Count(len(in.Tasks.Units), "unit", "units") + " (by " + wording.Brief(in.Tasks.Source) + ")"}}
+}
+
+// taskTable are the groups of tasks.
+func (in Input) taskTable() document.Section {
+	const most = 60
+	if in.Tasks == nil {
+		return document.Section{}
+	}
+	t := &document.Table{
+		Columns: document.Columns([]string{"Waited"}, "Task", "Unit", "Tasks", "Waited", "Ran", "Scheduled at"), Noun: document.Noun{One: "group of tasks", Many: "groups of tasks"},
+		Keep: 30, Wordy: true, Rooms: document.Rooms{Terminal: document.Room{Open: 8}, Comment: document.Room{Open: 8, Most: most}, Page: document.Room{Open: 20, Most: most}},
+	}
+	for _, g := range in.queues() {
+		tone, at := document.Neutral, ""
+		if g.Late != nil && g.Late.Tasks > 0 {
+			tone = document.Worse
+		}
+		if len(g.Context) > 0 {
+			at = g.Context[0]
+		}
+		t.Add(most, tone, wording.Dash(wording.Name(g.Name)), wording.Name(in.unitOf(g)), wording.Quantity(float64(max(g.Scheduled, g.Started)), "", false),
+			milliseconds(longestMS(g.Queued)), milliseconds(longestMS(g.Ran)), wording.Dash(wording.Name(at)))
+	}
+	return document.Section{ID: "tasks", Title: document.Everywhere("Asynchronous tasks, by the longest wait"), Body: t,
+		Guide: "Waited is the longest time from when a task was scheduled, or due, until it started; ran is the longest of its own. docs/tasks.md says what each source can't tell."}
+}
