@@ -57,6 +57,9 @@ func Command(c terminal.Console) *cobra.Command {
   a method trace of ART (am profile, Android Studio, Debug.startMethodTracing): the
   longest times in which the main thread was busy, with the calls that took them
 
+  lines of asynchronous tasks, as examples/tasks/frida.js writes them; traces may
+  have tasks, too (docs/tasks.md): those that were late, and what they waited for
+
 FILE may be packed with gzip or in a ZIP archive, and - is standard input. What makes
 a trace tell more is in docs/why-slow.md. Nothing is compared: that something got
 worse is what apkgate check says, of runs that kept traces.`,

@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 	text "github.com/apkgate/apkgate/trace/systrace"
+	"github.com/apkgate/apkgate/trace/tasks/tasksources"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -93,6 +94,11 @@ func further(src io.ReadSeeker, head []byte) (kind, error) {
 // framesAndTasks reads the frames of a trace, and its tasks. One of both is enough.
 func framesAndTasks(in packets.Source, src io.ReadSeeker, path string, out *saved.Diagnosis) error {
 	none := frames(in, path, out)
+	if none == nil {
+		if _, err := src.Seek(0, io.SeekStart); err != nil || !tasksources.Likely(src) {
+			return none
+		}
+	}
 	if err := late(src, path, nil, out); err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ func Read(src io.ReadSeeker, mapping *r8map.Map) (tasks.List, error) {
 	}
 	t.Retrace(mapping)
 	r := newReader(t)
+	if !slices.ContainsFunc(r.roles, func(does role) bool { return does != none && does != construct }) {
+		return out, nil
+	}
 	if _, err := art.Read(src, r.event); err != nil {
 		return out, err
 	}

@@ -1,6 +1,7 @@
 package tasksources_test
 
 import (
+	"encoding/binary"
 	"os"
 	"slices"
 	"strings"
@@ -8,7 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apkgate/apkgate/trace/tasks/arttasks"
+	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
+	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
 	"github.com/apkgate/apkgate/trace/tasks/tasksources"
+	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
 )
 
 const lines = `{"format":"apkgate.tasks/1","clock":"monotonic"}
@@ -68,9 +73,40 @@ func TestSourcesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(string(doc), "\n")
-	for _, word := range []string{"mq", "art", "frida", "sections", "androidx-tracing", "sched"} {
+	for _, word := range []string{messagequeue.Source, arttasks.Source, fridatasks.Source, tracedtasks.SectionsSource, tracedtasks.CoroutinesSource, tracedtasks.PoolsSource} {
 		if !slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, "| ") && strings.Contains(row, "`"+word+"`") }) {
 			t.Errorf("docs/tasks.md has no row of the source %s", word)
+		}
+	}
+}
+
+// A look at a trace's bytes never denies tasks that Read would find: in a packet, across two reads
+// of a text, in compressed packets.
+func TestLikely(t *testing.T) {
+	t.Parallel()
+	packet := func(content string) string {
+		size := binary.AppendUvarint(nil, uint64(len(content)))
+		return "\x0a" + string(size) + content
+	}
+	other := packet("\x08\x01" + strings.Repeat("x", 3<<20))
+	for name, c := range map[string]struct {
+		file string
+		want bool
+	}{
+		"a message":        {other + packet("\x12message_queue_send"), true},
+		"work":             {other + packet(strings.Repeat("y", 1<<20-8)+"B|1|task#7 a"), true},
+		"compressed":       {other + packet("\x50\x01\x92\x03\x02ab"), true},
+		"compressed, zstd": {packet("\xaa\x08\x02ab"), true},
+		"neither":          {other + packet("\x08\x01B|1|tasks"), false},
+		"cut off":          {other + "\x0a\x7f\x01", false},
+		"not packets":      {other + "\x12\x01a", true},
+		"text":             {traced, true},
+		"text over reads":  {strings.Repeat("z", 1<<20-3) + "task#1", true},
+		"text without":     {"# tracer: nop\n" + strings.Repeat("z", 3<<20), false},
+		"compressed text":  {"TRACE:\nx", true},
+	} {
+		if got := tasksources.Likely(strings.NewReader(c.file)); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
 }
