@@ -20,6 +20,12 @@ func Read(r io.Reader, visit func(Event)) (*Trace, error) {
 	if visit == nil {
 		visit = func(Event) {}
 	}
+	return Follow(r, func(_ *Trace, e Event) { visit(e) })
+}
+
+// Follow is Read for a trace that is still being written: visit also gets what the file has told so
+// far, which changes with the next event.
+func Follow(r io.Reader, visit func(*Trace, Event)) (*Trace, error) {
 	d := &decoder{
 		source: newSource(r), visit: visit, places: map[uint64]int{}, clocks: map[uint32]*clock{},
 		t: &Trace{Threads: map[uint32]string{}, Stated: -1, Clock: Wall},
@@ -41,7 +47,7 @@ func Read(r io.Reader, visit func(Event)) (*Trace, error) {
 // decoder is the state of reading one file.
 type decoder struct {
 	source   *source
-	visit    func(Event)
+	visit    func(*Trace, Event)
 	t        *Trace
 	places   map[uint64]int // of methods in t.Methods, by id
 	clocks   map[uint32]*clock
@@ -124,7 +130,7 @@ func (d *decoder) thread(tid uint32, name string) {
 // event hands an event on.
 func (d *decoder) event(e Event) {
 	d.t.Events++
-	d.visit(e)
+	d.visit(d.t, e)
 }
 
 // clock follows a thread's times of 32 bits in microseconds, which wrap after 71 minutes.

@@ -1,0 +1,154 @@
+package ring
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/art"
+)
+
+// Version of the file, and the codes of what stands between its records behind a thread of 0
+// (art/runtime/trace.cc: kTraceMagic, kOpNewMethod, kOpNewThread, kOpTraceSummary).
+const (
+	version   = 2
+	headSize  = 32
+	opMethod  = 1
+	opThread  = 2
+	opSummary = 3
+)
+
+// file writes a method trace as ART streams it: the name of a method and of a thread stands before
+// its first event, and a summary last.
+type file struct {
+	b       *bufio.Writer
+	trace   *art.Trace
+	base    uint64            // ticks that are written as 0
+	numbers map[int]uint32    // of methods in the file, by place
+	tids    map[uint32]uint16 // of threads in the file
+	scratch []byte
+}
+
+// write writes the calls, thread by thread, as the format allows.
+func (f *file) write(c copied) (Flushed, error) {
+	out := Flushed{}
+	first, last, uncertain := uint64(math.MaxUint64), uint64(0), 0
+	for _, t := range c.threads {
+		uncertain += t.events(c.from, func(ticks uint64, _ int, action art.Action) {
+			first, last = min(first, ticks), max(last, ticks)
+			if action == art.Enter {
+				out.Calls++
+			}
+		})
+	}
+	if out.Calls == 0 {
+		return out, ErrEmpty
+	}
+	f.base = first
+	out.Threads, out.Warnings = len(c.threads), c.warnings(uncertain)
+	out.From, out.To = time.Duration(first)*Tick, time.Duration(last)*Tick
+	f.head()
+	for _, t := range c.threads {
+		tid := f.thread(t)
+		t.events(c.from, func(ticks uint64, method int, action art.Action) {
+			f.event(tid, ticks, method, action)
+		})
+	}
+	f.summary(last-first, c)
+	return out, nil // errors are sticky in the writer, and Flush returns them
+}
+
+func (f *file) head() {
+	b := make([]byte, headSize)
+	copy(b, "SLOW")
+	binary.LittleEndian.PutUint16(b[4:], 0xf0|version)
+	binary.LittleEndian.PutUint16(b[6:], headSize)
+	binary.LittleEndian.PutUint64(b[8:], uint64(f.trace.Begin/time.Microsecond)+f.base)
+	_, _ = f.b.Write(b)
+}
+
+// thread names a thread. Its id has 16 bits in the file: one that has more gets a free one.
+func (f *file) thread(t copiedThread) uint16 {
+	tid := uint16(t.tid)
+	if t.tid == 0 || t.tid > math.MaxUint16 {
+		tid = f.free()
+	}
+	f.tids[t.tid] = tid
+	b := binary.LittleEndian.AppendUint16([]byte{0, 0, opThread}, tid)
+	f.counted(b, cmp.Or(t.name, fmt.Sprintf("thread %d", t.tid)))
+	return tid
+}
+
+// free is the highest id of 16 bits that no thread has so far. Threads that have none of their own
+// are written last.
+func (f *file) free() uint16 {
+	used := map[uint16]bool{}
+	for _, tid := range f.tids {
+		used[tid] = true
+	}
+	tid := uint16(math.MaxUint16)
+	for used[tid] {
+		tid--
+	}
+	return tid
+}
+
+// event writes a record.
+func (f *file) event(tid uint16, ticks uint64, method int, action art.Action) {
+	number, known := f.numbers[method]
+	if !known {
+		number = uint32(len(f.numbers))
+		f.numbers[method] = number
+		f.method(number, method)
+	}
+	b := binary.LittleEndian.AppendUint16(f.scratch[:0], tid)
+	b = binary.LittleEndian.AppendUint32(b, number<<2|uint32(action))
+	b = binary.LittleEndian.AppendUint32(b, uint32((ticks-f.base)*uint64(Tick/time.Microsecond)))
+	f.scratch = b
+	_, _ = f.b.Write(b)
+}
+
+// method names a method, if the trace did.
+func (f *file) method(number uint32, place int) {
+	if place < 0 || f.trace.Methods[place].Class == "" {
+		return
+	}
+	m := f.trace.Methods[place]
+	line := fmt.Sprintf("%#x\t%s\t%s\t%s\t%s\n", number<<2, m.Class, m.Name, m.Signature, m.File)
+	if len(line) > math.MaxUint16 {
+		line = fmt.Sprintf("%#x\t%.30000s\t%.30000s\t\t\n", number<<2, m.Class, m.Name)
+	}
+	f.counted([]byte{0, 0, opMethod}, line)
+}
+
+// counted writes a text of at most 65,535 bytes with its length before it.
+func (f *file) counted(head []byte, text string) {
+	_, _ = f.b.Write(binary.LittleEndian.AppendUint16(head, uint16(len(text))))
+	_, _ = f.b.WriteString(text)
+}
+
+// summary ends the file.
+func (f *file) summary(took uint64, c copied) {
+	var s strings.Builder
+	clock := art.Wall
+	if f.trace.Clock == art.ThreadCPU {
+		clock = art.ThreadCPU
+	}
+	fmt.Fprintf(&s, "*version\n%d\ndata-file-overflow=false\nclock=%s\nelapsed-time-usec=%d\n", version, clock, took)
+	pid := f.trace.PID
+	if tid, ok := f.tids[uint32(pid)]; ok { // the main thread is found by it
+		pid = int(tid)
+	}
+	fmt.Fprintf(&s, "vm=art\npid=%d\n*threads\n", pid)
+	for _, t := range c.threads {
+		fmt.Fprintf(&s, "%d\t%s\n", f.tids[t.tid], t.name)
+	}
+	s.WriteString("*methods\n*end\n")
+	b := binary.LittleEndian.AppendUint32([]byte{0, 0, opSummary}, uint32(s.Len()))
+	_, _ = f.b.Write(b)
+	_, _ = f.b.WriteString(s.String())
+}
