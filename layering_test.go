@@ -54,8 +54,8 @@ var mayImport = map[string][]string{
 	"report/saved":     {"report/document", "report/wording", "gate", "diagnose", "run"},
 
 	"device":   {"internal/filelock"},
-	"trace":    {"run", "metric"},
-	"energy":   {"trace", "run", "metric", "stat"},
+	"trace":    {"run", "metric", "internal/pprofile"},
+	"energy":   {"trace", "run", "metric", "stat", "internal/pprofile"},
 	"config":   {"metric", "run", "gate"},
 	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context", "evidence", "importer", "internal/apk", "stat"},
 	"runstore": {"run", "context", "metric"},
@@ -69,6 +69,7 @@ var mayImport = map[string][]string{
 	"internal/apk":          {},
 	"internal/filelock":     {},
 	"internal/gradle":       {},
+	"internal/pprofile":     {},
 	"internal/version":      {},
 	"usecase/perfettoui":    {"trace/perfetto/packets"},
 	"simulator":             {"device", "run", "metric"},

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,6 +88,7 @@ func InspectCommand(c terminal.Console) *cobra.Command {
 	var format, table, app string
 	var open bool
 	var part viewer.Span
+	var files callFiles
 	names := slices.Sorted(maps.Keys(readers))
 	cmd := &cobra.Command{
 		Use:   "inspect READER FILE",
@@ -105,8 +107,13 @@ Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.
 Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.
 
 With --open, the link that opens a trace in Perfetto's user interface
-(ui.perfetto.dev), which reads the file from this computer while apkgate waits.`,
-		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
+(ui.perfetto.dev), which reads the file from this computer while apkgate waits.
+
+With --perfetto, --pprof or --folded, the calls of a method trace (art) are also
+written for Perfetto's user interface, go tool pprof, or a flame graph: names and
+times alone, with the names of the source where --mapping names R8's mapping.`,
+		Example: `  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -
+  apkgate inspect art start.trace --perfetto calls.pftrace && apkgate inspect perfetto calls.pftrace --open`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return exit.Usage(fmt.Errorf("inspect takes READER and FILE, got %d arguments", len(args)), "readers: "+strings.Join(names, ", "))
@@ -114,7 +121,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := together(cmd.Flags(), open); err != nil {
+			if err := cmp.Or(together(cmd.Flags(), open), files.of(cmd.Flags(), args[0], args[1])); err != nil {
 				return err
 			}
 			if open {
@@ -124,7 +131,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 				return exit.Usage(errors.New("--package is not for --table"), "")
 			}
 			if !cmd.Flags().Changed("table") {
-				return inspect(c, args[0], args[1], app, output.Format(format))
+				return inspect(c, args[0], args[1], app, output.Format(format), files)
 			}
 			if !cmd.Flags().Changed("format") {
 				format = string(output.FormatCSV)
@@ -136,6 +143,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 	cmd.Flags().StringVar(&app, "package", "", "the app whose pools are read too, by when their threads ran (tasks)")
 	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
 	part.Register(cmd.Flags())
+	files.register(cmd.Flags())
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
 	return cmd
 }
@@ -150,7 +158,7 @@ func together(flags *pflag.FlagSet, open bool) error {
 	return viewer.PartOf(flags, open)
 }
 
-func inspect(c terminal.Console, name, path, app string, format output.Format) error {
+func inspect(c terminal.Console, name, path, app string, format output.Format, files callFiles) error {
 	reader, ok := readers[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(readers))
@@ -172,7 +180,17 @@ func inspect(c terminal.Console, name, path, app string, format output.Format) e
 	if app != "" {
 		read = func(r io.Reader) (trace.Inspection, error) { return more(r, app) }
 	}
-	seen, err := read(content.Reader)
+	in := content.Reader
+	var again io.ReadSeeker
+	if files.wanted() {
+		var drop func()
+		if again, drop, err = inputfiles.Seekable(in); err != nil {
+			return exit.Usage(fmt.Errorf("inspect %s: %w", terminal.Plain(path), err), "")
+		}
+		defer drop()
+		in = again
+	}
+	seen, err := read(in)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("inspect %s: %w", terminal.Plain(path), err), "")
 	}
@@ -182,6 +200,9 @@ func inspect(c terminal.Console, name, path, app string, format output.Format) e
 	}
 	if seen.Nothing {
 		return unreadable(path, name)
+	}
+	if files.wanted() {
+		return files.write(c, path, again)
 	}
 	return nil
 }

@@ -15,12 +15,16 @@ const (
 )
 
 // delays draws how long the tasks waited, before and now; for tasks that take longer, how long they
-// ran (DiagDroid, Figures 11 and 12).
+// ran (DiagDroid, Figures 11 and 12). It is nil without tasks before.
 func (t teller) delays() *diagnose.Picture {
 	at, of, spread := t.drawnDelay()
 	g := t.head.Groups[at]
+	before := t.spreadBefore(g, spread)
+	if before.Count == 0 {
+		return nil
+	}
 	return diagnose.PictureOfDelays(delaysTitle(g, of), of, t.overMS,
-		diagnose.Delay{Name: named(g.Name), Base: t.spreadBefore(g, spread), Head: spread(g), Direction: gate.ToRegression})
+		diagnose.Delay{Name: named(g.Name), Base: before, Head: spread(g), Direction: gate.ToRegression})
 }
 
 // drawnDelay returns the group whose delay is drawn, and which delay it is.

@@ -138,22 +138,6 @@ func (t teller) picture() *diagnose.Picture {
 	return diagnose.PictureOfQueue("What "+named(t.own().Name)+" waited for", waits)
 }
 
-// delays draws how the waits of the group, or its runs, are distributed, and were in the newest run
-// before (Figures 11 and 12 of the paper). It is nil without a run before.
-func (t teller) delays() *diagnose.Picture {
-	title, of, delay := "How long "+named(t.own().Name)+" waits", "queuing time", func(g run.TaskGroup) run.Spread { return g.Queued }
-	if t.kind == LongKind && t.slowed() < 0 {
-		title, of, delay = "How long "+named(t.own().Name)+" runs", "execution time", func(g run.TaskGroup) run.Spread { return g.Ran }
-	}
-	for i, groups := range t.same(t.own(), false) {
-		if len(groups) > 0 {
-			one := diagnose.Delay{Name: named(t.own().Name), Base: delay(t.base[i].Groups[groups[0]]), Head: delay(t.own()), Direction: gate.ToRegression}
-			return diagnose.PictureOfDelays(title, of, t.overMS, one)
-		}
-	}
-	return nil
-}
-
 // drawn returns a task as a picture draws it: its wait, what ran in its unit meanwhile, and its own
 // run. Times begin when it was due.
 func (s side) drawn(role diagnose.Role, g run.TaskGroup, one run.SlowTask) diagnose.DrawnFrame {

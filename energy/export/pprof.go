@@ -17,6 +17,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/internal/pprofile"
 )
 
 // About is the description of a run in a profile.
@@ -60,28 +61,17 @@ func Pprof(traces []methods.Trace, about About) (*profile.Profile, error) {
 
 // builder merges traces.
 type builder struct {
-	p         *profile.Profile
-	about     About
-	event     string
-	hz        float64
-	lost      uint64
-	span      time.Duration // of all traces
-	mappings  map[string]*profile.Mapping
-	functions map[function]*profile.Function
-	locations map[place]*profile.Location
-	stacks    map[string]*stack // by key
-	order     []*stack
-	key       []byte
+	*pprofile.Builder
+	about  About
+	event  string
+	hz     float64
+	lost   uint64
+	span   time.Duration     // of all traces
+	stacks map[string]*stack // by key
+	order  []*stack
+	key    []byte
 	// powered is the seconds with a known power, joules their energy.
 	powered, joules float64
-}
-
-// function identifies a method: two frames with the same one are the same method.
-type function struct{ name, file string }
-
-type place struct {
-	function
-	line int
 }
 
 // stack is all samples with one call chain, thread name and kind.
@@ -95,14 +85,7 @@ type stack struct {
 }
 
 func newBuilder(about About) *builder {
-	b := &builder{
-		p: &profile.Profile{}, about: about,
-		mappings: map[string]*profile.Mapping{}, functions: map[function]*profile.Function{},
-		locations: map[place]*profile.Location{}, stacks: map[string]*stack{},
-	}
-	// pprof takes the first mapping for the program.
-	b.mapping("")
-	return b
+	return &builder{Builder: pprofile.New(about.App), about: about, stacks: map[string]*stack{}}
 }
 
 // add counts the samples of a trace.
@@ -120,7 +103,7 @@ func (b *builder) add(t methods.Trace, powers []float64) error {
 	b.span += t.Samples[len(t.Samples)-1].Time - t.Samples[0].Time
 	locations := make([]*profile.Location, len(t.Frames))
 	for i, f := range t.Frames {
-		locations[i] = b.location(f)
+		locations[i] = b.Location(pprofile.Frame{Name: f.Name, File: f.File, Line: f.Line, Mapping: f.File})
 	}
 	for i, s := range t.Samples {
 		st := b.stack(t, s, locations)
@@ -157,47 +140,6 @@ func (b *builder) stack(t methods.Trace, s methods.Sample, locations []*profile.
 	return st
 }
 
-func (b *builder) location(f methods.Frame) *profile.Location {
-	key := place{function{f.Name, f.File}, f.Line}
-	l, ok := b.locations[key]
-	if !ok {
-		l = &profile.Location{
-			ID: uint64(len(b.p.Location)) + 1, Mapping: b.mapping(f.File),
-			Line: []profile.Line{{Function: b.function(key.function), Line: int64(f.Line)}},
-		}
-		b.locations[key] = l
-		b.p.Location = append(b.p.Location, l)
-	}
-	return l
-}
-
-func (b *builder) function(key function) *profile.Function {
-	f, ok := b.functions[key]
-	if !ok {
-		f = &profile.Function{ID: uint64(len(b.p.Function)) + 1, Name: key.name, SystemName: key.name, Filename: key.file}
-		b.functions[key] = f
-		b.p.Function = append(b.p.Function, f)
-	}
-	return f
-}
-
-// mapping returns the mapping of a frame's file; "" is the app.
-func (b *builder) mapping(file string) *profile.Mapping {
-	if file == "" {
-		file = b.about.App
-	}
-	if file == "" {
-		file = "app"
-	}
-	m, ok := b.mappings[file]
-	if !ok {
-		m = &profile.Mapping{ID: uint64(len(b.p.Mapping)) + 1, File: file, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
-		b.mappings[file] = m
-		b.p.Mapping = append(b.p.Mapping, m)
-	}
-	return m
-}
-
 // profile divides the totals by the number of iterations.
 func (b *builder) profile(iterations int) *profile.Profile {
 	n := float64(iterations)
@@ -213,24 +155,24 @@ func (b *builder) profile(iterations int) *profile.Profile {
 		s.Value[samplesType] = st.samples
 		s.Value[cpuType] = whole(st.seconds / n * 1e9)
 		s.Value[energyType] = whole((st.joules + st.unpowered*mean) / n * 1e6)
-		b.p.Sample = append(b.p.Sample, s)
+		b.Profile.Sample = append(b.Profile.Sample, s)
 	}
-	b.p.SampleType = []*profile.ValueType{
+	b.Profile.SampleType = []*profile.ValueType{
 		samplesType: {Type: "samples", Unit: "count"},
 		cpuType:     {Type: "cpu", Unit: "nanoseconds"},
 		energyType:  {Type: "energy", Unit: "microjoules"},
 	}
-	b.p.DefaultSampleType = "cpu"
+	b.Profile.DefaultSampleType = "cpu"
 	if b.powered > 0 {
-		b.p.DefaultSampleType = "energy"
+		b.Profile.DefaultSampleType = "energy"
 	}
-	b.p.PeriodType = &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
+	b.Profile.PeriodType = &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
 	if b.hz > 0 {
-		b.p.Period = whole(1e9 / b.hz)
+		b.Profile.Period = whole(1e9 / b.hz)
 	}
-	b.p.DurationNanos = int64(b.span) / int64(iterations)
-	b.p.Comments = b.comments(iterations)
-	return b.p
+	b.Profile.DurationNanos = int64(b.span) / int64(iterations)
+	b.Profile.Comments = b.comments(iterations)
+	return b.Profile
 }
 
 func (b *builder) comments(iterations int) []string {

@@ -391,7 +391,7 @@ func TestReadMethodLines(t *testing.T) {
 		{ID: 12, Class: "com.example.D", File: "D.java", Line: 17},
 		{ID: 16, Class: "com.example.E"},
 		{ID: 20, Class: "com.example.F", File: "F.java"},
-		{ID: 24, Class: "com.example.G", Name: "name", Signature: "not a signature", File: "G.java", Line: 3},
+		{ID: 24, Class: "com.example.G", Name: "name", File: "G.java", Line: 3},
 	}
 	if diff := cmp.Diff(want, got.Methods); diff != "" {
 		t.Errorf("methods (-want +got):\n%s", diff)

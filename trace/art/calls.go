@@ -32,6 +32,8 @@ const maxDepth = 1 << 16
 type Calls struct {
 	// CPU takes the processor time of traces that have both clocks.
 	CPU bool
+	// Opens is called with each call when it begins; nil is allowed.
+	Opens func(Call)
 	// Each is called with each call when it ends: within a thread the inner one first.
 	Each func(Call)
 	// Early counts exits from methods that were entered before the trace began.
@@ -81,6 +83,9 @@ func (c *Calls) Add(e Event) {
 		if len(s.open) == maxDepth {
 			c.Deep++
 			return
+		}
+		if c.Opens != nil {
+			c.Opens(Call{Thread: e.Thread, Method: e.Method, Depth: len(s.open), Begin: at, Within: s.in[e.Method] > 0})
 		}
 		s.open = append(s.open, openCall{method: e.Method, begin: at})
 		s.in[e.Method]++

@@ -53,6 +53,7 @@ type decoder struct {
 	clocks   map[uint32]*clock
 	names    int // bytes of names that are kept
 	dropped  int // methods and threads that are not
+	noName   int // methods whose names no code can have
 	noThread int // events of threads beyond MaxThreads
 	warnings trace.Warnings
 }
@@ -79,12 +80,14 @@ func (d *decoder) finish() {
 	if t.Stated >= 0 && t.Stated != t.Events {
 		d.warnings.Addf(0, "the file states %d events, %d are in it", t.Stated, t.Events)
 	}
-	unnamed := 0
+	d.warnings.Counted(0, d.noName, "the name of %d method is none that code can have: it is left out", "the names of %d methods are none that code can have: they are left out")
+	unnamed := -d.noName
 	for _, m := range t.Methods {
 		if m.Class == "" {
 			unnamed++
 		}
 	}
+	unnamed = max(unnamed, 0)
 	d.warnings.Counted(0, unnamed, "the file does not name %d method: it has its number alone", "the file does not name %d methods: they have their numbers alone")
 	t.Warnings = d.warnings.List()
 }
@@ -114,7 +117,12 @@ func (d *decoder) name(id uint64, line string) {
 		d.dropped++
 		return
 	}
-	d.t.Methods[place] = parseMethod(id, strings.ToValidUTF8(line, "\uFFFD"))
+	m := parseMethod(id, strings.ToValidUTF8(line, "\uFFFD"))
+	if !m.named() {
+		d.noName++
+		m = Method{ID: id}
+	}
+	d.t.Methods[place] = m
 }
 
 // thread gives a thread its name.
@@ -124,7 +132,7 @@ func (d *decoder) thread(tid uint32, name string) {
 		d.dropped++
 		return
 	}
-	d.t.Threads[tid] = trace.Name(name)
+	d.t.Threads[tid] = threadName(trace.Name(name))
 }
 
 // event hands an event on.

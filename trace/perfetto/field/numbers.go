@@ -484,6 +484,12 @@ const (
 	TrackSiblingMergeBehavior            protowire.Number = 15
 )
 
+// Fields of a ProcessDescriptor.
+const (
+	ProcessDescriptorPID         protowire.Number = 1
+	ProcessDescriptorProcessName protowire.Number = 6
+)
+
 // Fields of a ThreadDescriptor.
 const (
 	ThreadDescriptorPID                  protowire.Number = 1
