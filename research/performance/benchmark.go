@@ -24,7 +24,7 @@ func benchmarked(output string) (map[Unit]float64, error) {
 			}
 			switch fields[i+1] {
 			case "ns/op":
-				values[PerOp] = v / 1e6
+				values[PerOp], values[NanoPerOp] = v/1e6, v
 			case "B/op":
 				values[MemoryOp] = v / 1e6
 			case "MB/s":

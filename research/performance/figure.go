@@ -16,12 +16,13 @@ const (
 	Peak      Unit = "MB peak"     // the largest resident set of any of its processes
 	PerSecond Unit = "MB/s"        // of a benchmark
 	PerOp     Unit = "ms/op"       // of a benchmark
+	NanoPerOp Unit = "ns/op"       // of a benchmark
 	MemoryOp  Unit = "MB/op"       // of a benchmark
 	Size      Unit = "kB"          // the number of bytes that the command prints, by 1000
 	Slope     Unit = "slope (CPU)" // exponent by which processor time grows, of a claim "slope SMALL LARGE TIMES"
 )
 
-var units = []Unit{CPU, Peak, PerSecond, PerOp, MemoryOp, Size, Slope}
+var units = []Unit{CPU, Peak, PerSecond, PerOp, NanoPerOp, MemoryOp, Size, Slope}
 
 // Figure is a number with its unit.
 type Figure struct {
@@ -66,7 +67,7 @@ func (f Figure) Beyond(measured float64, speed Speed) bool {
 	case CPU:
 		const start = 0.03 // a process takes some milliseconds to start
 		return measured > f.Value*speed.CPU*Within+start
-	case PerOp:
+	case PerOp, NanoPerOp:
 		return measured > f.Value*speed.Wall*Within
 	case PerSecond:
 		return measured < f.Value/speed.Wall/Within
@@ -82,7 +83,7 @@ func (f Figure) Judged(speed Speed) bool {
 	switch f.Unit {
 	case CPU:
 		return speed.CPU <= MaxSpeed
-	case PerOp, PerSecond:
+	case PerOp, NanoPerOp, PerSecond:
 		return speed.Wall <= MaxSpeed
 	default:
 		return true

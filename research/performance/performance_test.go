@@ -92,6 +92,7 @@ func TestSpeedOfProcessorTimeAndOfTime(t *testing.T) {
 	}{
 		"1 s CPU":   {3.1, true, true},   // 2 × 1.5
 		"1 ms/op":   {8.9, false, false}, // 6 × 1.5, and above MaxSpeed
+		"1.3 ns/op": {11.8, true, false}, // 6 × 1.3 × 1.5
 		"100 MB/s":  {11, true, false},
 		"1 MB peak": {1.4, false, true},
 	} {
@@ -150,11 +151,12 @@ func TestWhatACommandTakes(t *testing.T) {
 		claim(t, "broken", "echo no room >&2; exit 3", "1 s CPU"),
 		claim(t, "silent", "true", "1 MB/s"),
 		claim(t, "bench", `echo "BenchmarkRead-2  5  2000000 ns/op  150.5 MB/s  4100000 B/op  45 allocs/op"`, "2 ms/op", "150 MB/s", "4.1 MB/op"),
+		claim(t, "fast", `echo "BenchmarkEntry-2  500  1.25 ns/op"`, "1.2 ns/op"),
 		claim(t, "several", `printf 'BenchmarkA 1 1 ns/op\nBenchmarkB 1 1 ns/op\n'`, "2 ms/op"),
 		claim(t, "growth", "slope busy size 10", "0.5 slope (CPU)"),
 		claim(t, "unknown", "slope busy nothing 10", "0.5 slope (CPU)"),
 	)
-	for i, want := range []bool{false, false, true, false, true, true, false, true, false, true} {
+	for i, want := range []bool{false, false, true, false, true, true, false, false, true, false, true} {
 		if all[i].Failed() != want {
 			t.Errorf("%s: failed is %v, want %v: %v, %v", all[i].Claim.Name, all[i].Failed(), want, all[i].Values, all[i].Err)
 		}
