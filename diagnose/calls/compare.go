@@ -48,9 +48,9 @@ type comparison struct {
 
 // method is the calls of a method by anybody.
 type method struct {
-	now, before      []sample // with all that it calls, those within itself once
-	nowMS, beforeMS  float64  // mean time of its own code
-	positive, growth float64  // of its own code: of those callers by whom it grew, and of all
+	now, before      []sample  // with all that it calls, those within itself once
+	own, ownBefore   []float64 // time of its own code in each repetition
+	positive, growth float64   // of that: of those callers by whom it grew, and of all
 }
 
 // newComparison compares an event of the head with that of the runs before, or where they have not
@@ -93,7 +93,8 @@ func (c *comparison) sum() {
 		}
 		now, before := n.self()
 		grown := mean(now) - mean(before)
-		m.nowMS, m.beforeMS = m.nowMS+mean(now), m.beforeMS+mean(before)
+		addTimes(m.own, now)
+		addTimes(m.ownBefore, before)
 		m.growth += grown
 		m.positive += max(grown, 0)
 	}
@@ -115,6 +116,12 @@ func add(to, from []sample) {
 	addCalls(to, from)
 }
 
+func addTimes(to, from []float64) {
+	for i, ms := range from {
+		to[i] += ms
+	}
+}
+
 func addCalls(to, from []sample) {
 	for i, s := range from {
 		to[i].calls += s.calls
@@ -125,7 +132,10 @@ func addCalls(to, from []sample) {
 func (c *comparison) of(n *node) *method {
 	key := diagnose.Stable(n.name)
 	if c.methods[key] == nil {
-		c.methods[key] = &method{now: make([]sample, len(c.now)), before: make([]sample, len(c.before))}
+		c.methods[key] = &method{
+			now: make([]sample, len(c.now)), before: make([]sample, len(c.before)),
+			own: make([]float64, len(c.now)), ownBefore: make([]float64, len(c.before)),
+		}
 	}
 	return c.methods[key]
 }

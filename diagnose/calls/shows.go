@@ -27,9 +27,9 @@ func (t teller) tables() []diagnose.Table {
 	}
 	for _, name := range all {
 		m := t.methods[name]
-		row := []diagnose.Phrase{say(diagnose.Coded(name)), number(mean(counts(m.now))), say(ms(m.nowMS))}
+		row := []diagnose.Phrase{say(diagnose.Coded(name)), number(mean(counts(m.now))), say(ms(mean(m.own)))}
 		if compared {
-			row = []diagnose.Phrase{say(diagnose.Coded(name)), number(mean(counts(m.now))), number(mean(counts(m.before))), say(ms(m.nowMS)), say(ms(m.beforeMS)), say(t.status(name))}
+			row = []diagnose.Phrase{say(diagnose.Coded(name)), number(mean(counts(m.now))), number(mean(counts(m.before))), say(ms(mean(m.own))), say(ms(mean(m.ownBefore))), say(t.status(name))}
 		}
 		d := gate.None
 		if t.status(name) != "" {
@@ -59,14 +59,14 @@ func number(n float64) diagnose.Phrase {
 func (t teller) changed() []string {
 	var all []string
 	for name, m := range t.methods {
-		if m.nowMS > 0 || m.beforeMS > 0 {
+		if mean(m.own) > 0 || mean(m.ownBefore) > 0 {
 			all = append(all, name)
 		}
 	}
 	slices.Sort(all)
 	byMost(all, func(name string) float64 {
 		if len(t.before) == 0 {
-			return t.methods[name].nowMS
+			return mean(t.methods[name].own)
 		}
 		return math.Abs(t.methods[name].growth)
 	}, func(name string) string { return name })

@@ -25,7 +25,6 @@ type suspect struct {
 	additional float64
 	foreign    bool // no method of the app is on its stack
 	shown      *freeze
-	nodes      []*node // that are blamed on it
 }
 
 // region is a part of the tree that is blamed on one method: the calls below a node without those
@@ -53,7 +52,11 @@ func (c *comparison) suspects() []suspect {
 		}
 		regions[key] = append(regions[key], r)
 	}
-	c.visit(c.root, max(leastMS, worth*c.root.more), blame)
+	least := max(leastMS, worth*c.root.more)
+	if all := mean(times(c.root.now)); all <= mean(times(c.root.before)) {
+		least = max(least, worth*all) // as a whole it takes no longer: little explains nothing
+	}
+	c.visit(c.root, least, blame)
 	var out []suspect
 	for _, key := range order {
 		if s := byKey[key]; c.fill(s, regions[key]) {
@@ -104,35 +107,31 @@ func (c *comparison) blamed(of *node) (name string, own bool) {
 	return of.name, false
 }
 
-// fill computes a suspect's numbers; false where it does not stand out.
+// fill computes a suspect's numbers; false where it does not stand out. Its time in a repetition is
+// that of its methods' own code by any caller, each as far as its growth is blamed on the suspect: so
+// what only has another caller now does not stand out.
 func (c *comparison) fill(s *suspect, all []region) bool {
-	now, before := make([]float64, len(c.now)), make([]float64, len(c.before))
 	own := map[string]float64{} // additional time of methods' own code
 	names := map[string]string{}
-	sum := 0.0
 	for _, r := range all {
 		r.each(func(n *node) {
 			key := diagnose.Stable(n.name)
 			own[key] += n.own
 			names[key] = n.name
-			sum += n.own
 			s.additional += max(mean(counts(n.now))-mean(counts(n.before)), 0)
-			s.nodes = append(s.nodes, n)
-			nowSelf, beforeSelf := n.self()
-			for i, ms := range nowSelf {
-				now[i] += ms
-			}
-			for i, ms := range beforeSelf {
-				before[i] += ms
-			}
 		})
 	}
-	s.more = c.change(now, before)
-	if !s.more.stands() || sum < leastMS {
-		return false
+	now, before := make([]float64, len(c.now)), make([]float64, len(c.before))
+	for key, ms := range own {
+		if m := c.methods[key]; ms > 0 {
+			addPart(now, m.own, ms/m.growth)
+			addPart(before, m.ownBefore, ms/m.growth)
+		}
 	}
-	s.more.err *= min(sum/s.more.mean, 1)
-	s.more.mean = min(sum, s.more.mean)
+	s.more = c.change(now, before)
+	if s.more.mean < leastMS || !s.more.stands() && s.kind != MoreKind || s.more.mean < s.more.err {
+		return false // that a method is called more often stands already
+	}
 	for key, ms := range own {
 		if ms >= half*s.more.mean && key != diagnose.Stable(s.name) {
 			s.inner, s.innerMS = names[key], min(ms, s.more.mean)
@@ -146,6 +145,13 @@ func (c *comparison) fill(s *suspect, all []region) bool {
 		s.sure = diagnose.Likely
 	}
 	return true
+}
+
+// addPart adds a part of times.
+func addPart(to, from []float64, part float64) {
+	for i, ms := range from {
+		to[i] += part * ms
+	}
 }
 
 // each calls f with the nodes of a region.
