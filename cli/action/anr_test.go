@@ -25,5 +25,5 @@ func TestActionNamesTheLockOwner(t *testing.T) {
 		"the main thread of com.example.demo did not respond: it waited for thread Writer, which held the lock, in com.example.demo.Store.rebuild; this is new: nothing in the history is like it",
 		"waits for lock com.example.demo.Store held by Writer", "Writer of com.example.demo (Runnable, keeps the others waiting)")
 	found := strings.Join(strings.Fields(w.apkgate("baseline", "anrs").Stdout), " ")
-	contains(t, "the history's faults", found, "com.example.demo: 1 fault", "lock │ com.example.demo.Store │ 6 │ 2 │")
+	contains(t, "the history's faults", found, "com.example.demo: 1 fault", "lock com.example.demo.Store 6 2")
 }

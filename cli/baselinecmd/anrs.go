@@ -175,7 +175,7 @@ func printANRs(c terminal.Console, found ANRs, pkg string) error {
 			fmt.Fprintln(c.Stdout)
 		}
 		fmt.Fprintf(c.Stdout, "%s: %s\n", terminal.Plain(app.Package), prose.Count(len(app.Faults), "fault", "faults"))
-		table := terminal.NewTable(c.Stdout, "cause", "what", "times", "runs", "first", "last")
+		table := terminal.NewTable(c, "cause", "what", "times", "runs", "first", "last")
 		for _, f := range app.Faults {
 			_, kind, _ := strings.Cut(f.Kind, ".")
 			if err := table.Append(kind, terminal.Plain(f.Subject), fmt.Sprint(f.Times), fmt.Sprint(f.Runs), f.First.inWords(), f.Last.inWords()); err != nil {

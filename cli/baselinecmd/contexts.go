@@ -172,7 +172,7 @@ func printContexts(c terminal.Console, found Contexts, set settings.Settings) er
 			fmt.Fprintln(c.Stdout, "No two contexts with enough runs differ in anything.")
 			continue
 		}
-		table := terminal.NewTable(c.Stdout, "unlike in", "metric", "share of what runs differ by", "runs of such contexts")
+		table := terminal.NewTable(c, "unlike in", "metric", "share of what runs differ by", "runs of such contexts")
 		for _, share := range s.Shares {
 			m, _ := set.Catalogue.Lookup(share.Metric)
 			if err := table.Append(terminal.Plain(share.names()), terminal.Plain(m.Title), share.part(), share.follows()); err != nil {

@@ -39,7 +39,7 @@ func TestContexts(t *testing.T) {
 	text := passes(t, "baseline", "contexts", "--store", "h.db").Stdout
 	for _, want := range []string{
 		"com.example.mail, open: 60 accepted runs of 12 contexts",
-		"network │ time per frame │", "network │ energy │", "model, sdk │ time per frame │", "count as 1.", "runs of its own at most", "hardly count",
+		"network time per frame", "network energy", "model, sdk time per frame", "count as 1.", "runs of its own at most", "hardly count",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%q is not in\n%s", want, text)

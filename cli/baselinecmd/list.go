@@ -92,7 +92,7 @@ func list(ctx context.Context, c terminal.Console, s runstore.Store, filter runs
 	out := bufio.NewWriter(c.Stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	table := terminal.Columns{Out: out, Rows: [][]string{{"run", "started", "app", "scenario", "context", "outcome", "state"}}}
+	table := terminal.Columns{Out: out, Width: c.Width, Flexible: []int{0, 2, 3, 4}, Rows: [][]string{{"run", "started", "app", "scenario", "context", "outcome", "state"}}}
 	n := 0
 	for e, err := range s.List(ctx, filter) {
 		if err != nil {

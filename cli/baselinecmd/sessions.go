@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
-
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -112,20 +110,16 @@ func listSessions(ctx context.Context, c terminal.Console, s runstore.Store, fil
 		fmt.Fprintln(c.Stdout, "no run matches")
 		return nil
 	}
-	table := terminal.Columns{Out: out, Rows: sessionTable(found)}
+	table := terminal.Columns{Out: out, Rows: sessionTable(found, cmp.Or(c.Width, lineWidth))}
 	return exit.InfrastructureIf(table.Flush())
 }
 
-// lineWidth is how many columns of a terminal a session's line may take, and gap the space between
-// two columns.
-const (
-	lineWidth = 80
-	gap       = 2
-)
+// lineWidth is how many columns a session's line may take where there is no terminal.
+const lineWidth = 80
 
-// sessionTable returns the lines of the sessions, each no wider than a terminal. Truncated values
-// are complete in JSON.
-func sessionTable(found []*listedSession) [][]string {
+// sessionTable returns the lines of the sessions, each of at most width columns. Truncated values are
+// complete in JSON.
+func sessionTable(found []*listedSession, width int) [][]string {
 	header := []string{"when", "app", "commit", "ref", "build", "devices", "outcome", "state"}
 	flexible := []int{1, 3, 4, 5}
 	rows := [][]string{header}
@@ -140,44 +134,8 @@ func sessionTable(found []*listedSession) [][]string {
 		}
 		flexible = []int{2, 3, 4}
 	}
-	narrow(rows, flexible)
+	terminal.Narrow(rows, flexible, width)
 	return rows
-}
-
-// narrow truncates the widest of the flexible columns until a line fits.
-func narrow(rows [][]string, flexible []int) {
-	widths := make([]int, len(rows[0]))
-	total := gap * (len(widths) - 1)
-	for i := range widths {
-		for _, cells := range rows {
-			widths[i] = max(widths[i], twwidth.Width(cells[i]))
-		}
-		total += widths[i]
-	}
-	for ; total > lineWidth; total-- {
-		widest := slices.MaxFunc(flexible, func(a, b int) int { return cmp.Compare(widths[a], widths[b]) })
-		if widths[widest] <= 1 {
-			return
-		}
-		widths[widest]--
-	}
-	for _, cells := range rows {
-		for _, i := range flexible {
-			cells[i] = cut(cells[i], widths[i])
-		}
-	}
-}
-
-// cut truncates a text to so many columns, with an ellipsis.
-func cut(s string, width int) string {
-	if twwidth.Width(s) <= width {
-		return s
-	}
-	runes := []rune(s)
-	for twwidth.Width(string(runes))+1 > width && len(runes) > 0 {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
 }
 
 // shortCommit is the length of an abbreviated commit, as git shows it.

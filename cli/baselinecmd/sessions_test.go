@@ -92,7 +92,7 @@ func TestListBySession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, cells := range sessionTable(found) {
+	for i, cells := range sessionTable(found, 80) {
 		if got := strings.Join(cells, "|"); got != want[i] {
 			t.Errorf("line %d is %q, want %q", i, got, want[i])
 		}
@@ -120,6 +120,15 @@ func TestSessionsFitATerminal(t *testing.T) {
 		marked(t, s, runstore.Rebaselined, ids[0])
 	}
 	aSession(t, s, "four", mainCommit, "refs/heads/feature/"+long, at, long)
+	var narrow bytes.Buffer
+	if err := listSessions(t.Context(), terminal.Console{Stdout: &narrow, Width: 66}, s, runstore.Filter{}, output.FormatText); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(narrow.String()) {
+		if w := twwidth.Width(strings.TrimSuffix(line, "\n")); w > 66 {
+			t.Errorf("a line of %d columns on a terminal of 66: %s", w, line)
+		}
+	}
 	for i, line := range strings.Split(strings.TrimSpace(printed(t, s, output.FormatText)), "\n") {
 		if w := twwidth.Width(line); w > 80 {
 			t.Errorf("a line of %d columns: %s", w, line)

@@ -83,7 +83,7 @@ func printMethods(c terminal.Console, all attributed, top int) error {
 	if all.batteryJ > 0 {
 		header = []string{"J own code", "of all J", "CPU ms", "of battery", "J with callees", "method"}
 	}
-	table := terminal.NewTable(c.Stdout, header...)
+	table := terminal.NewTable(c, header...)
 	for _, m := range byOwnCode(r.Methods)[:min(top, len(r.Methods))] {
 		own := m.Local
 		row := []string{mark(own.Blurred) + joules(own.EnergyJ.Value) + interval(own.EnergyJ), part(own.EnergyJ.Value, r.EnergyJ.Value), strconv.FormatFloat(own.CPUMS.Value, 'f', 1, 64)}

@@ -62,7 +62,7 @@ func notes(r evaluation.Report) []string {
 }
 
 func text(c terminal.Console, r evaluation.Report) error {
-	table := terminal.NewTable(c.Stdout, header...)
+	table := terminal.NewTable(c, header...)
 	for _, row := range r.Rows {
 		if err := table.Append(cells(row)); err != nil {
 			return err

@@ -55,7 +55,7 @@ func listDevices(c terminal.Console, cmd *cobra.Command) error {
 		fmt.Fprintln(c.Stdout, "adb sees no device; apkgate devices --simulated lists those that need none")
 		return nil
 	}
-	table := terminal.NewTable(c.Stdout, "serial", "state", "model", "product")
+	table := terminal.NewTable(c, "serial", "state", "model", "product")
 	for _, d := range infos {
 		if err := table.Append(terminal.Plain(d.Serial), terminal.Plain(d.State), terminal.Plain(d.Model), terminal.Plain(d.Product)); err != nil {
 			return err
@@ -140,7 +140,7 @@ func simulatedProfiles() any {
 func listLeases(c terminal.Console) error {
 	leases, problems := lease.List(lease.Folder())
 	if len(leases) > 0 {
-		table := terminal.NewTable(c.Stdout, "booted by apkgate", "lab", "for", "by")
+		table := terminal.NewTable(c, "booted by apkgate", "lab", "for", "by")
 		for _, l := range leases {
 			by := "nobody any more: apkgate devices clean stops it"
 			if labs.InUse(l) {
@@ -158,7 +158,7 @@ func listLeases(c terminal.Console) error {
 }
 
 func listSimulated(c terminal.Console) error {
-	table := terminal.NewTable(c.Stdout, "profile (simulated)", "manufacturer", "model", "Android", "API", "screen")
+	table := terminal.NewTable(c, "profile (simulated)", "manufacturer", "model", "Android", "API", "screen")
 	for _, p := range simulator.Profiles() {
 		if err := table.Append(p.Name, p.Manufacturer, p.Model, p.SDK, p.API, p.Screen); err != nil {
 			return err

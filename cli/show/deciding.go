@@ -65,7 +65,7 @@ func (a AppNoise) showDeciding(c terminal.Console) error {
 	if len(all) == 0 {
 		return nil
 	}
-	table := terminal.NewTable(c.Stdout, "scenario", "decides", "whole run", "UI events with a say", "without")
+	table := terminal.NewTable(c, "scenario", "decides", "whole run", "UI events with a say", "without")
 	for _, d := range all[:min(len(all), listedDeciding)] {
 		whole := "no say"
 		if d.whole != nil && d.whole.HasSay() {
@@ -81,11 +81,11 @@ func (a AppNoise) showDeciding(c terminal.Console) error {
 		return err
 	}
 	if n := len(all) - listedDeciding; n > 0 {
-		fmt.Fprintf(c.Stdout, "… and %d more of them\n", n)
+		c.Paragraph("… and %d more of them", n)
 	}
-	fmt.Fprintln(c.Stdout, "Each percentage is a worsening that the history alone would have shown in nine of ten builds; – means that it is not known. Rare events, such as ANRs, decide too, and have no percentage.")
+	c.Paragraph("Each percentage is a worsening that the history alone would have shown in nine of ten builds; – means that it is not known. Rare events, such as ANRs, decide too, and have no percentage.")
 	if slices.ContainsFunc(all, func(d deciding) bool { return len(d.none) > 0 }) {
-		fmt.Fprintln(c.Stdout, "A UI event without a say fails a run only beyond doubt: the history would not clear 99 of 100 unchanged builds of its worsening by 25 %.")
+		c.Paragraph("A UI event without a say fails a run only beyond doubt: the history would not clear 99 of 100 unchanged builds of its worsening by 25 %%.")
 	}
 	return nil
 }

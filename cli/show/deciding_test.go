@@ -48,10 +48,19 @@ func TestShowDeciding(t *testing.T) {
 	if err := a.showDeciding(terminal.Console{Stdout: &out}); err != nil {
 		t.Fatal(err)
 	}
-	table := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "│", "|")), " ")
+	var narrow strings.Builder
+	if err := a.showDeciding(terminal.Console{Stdout: &narrow, Width: 60}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(narrow.String()) {
+		if n := len([]rune(strings.TrimSpace(line))); n > 60 {
+			t.Errorf("%d columns on a terminal of 60: %s", n, line)
+		}
+	}
+	table := strings.Join(strings.Fields(out.String()), " ")
 	for _, row := range []string{
-		"| inbox | frames.smooth_ratio | −3 % | – | – |",
-		"| inbox | frames.duration_ms | +14 % | tap +20 % | swipe |",
+		"inbox frames.smooth_ratio −3 % – –",
+		"inbox frames.duration_ms +14 % tap +20 % swipe",
 		"A UI event without a say fails a run only beyond doubt",
 	} {
 		if !strings.Contains(table, row) {

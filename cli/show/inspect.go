@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -223,8 +222,7 @@ func showAs(c terminal.Console, format output.Format, seen trace.Inspection) err
 
 func showInspection(c terminal.Console, seen trace.Inspection) error {
 	catalogue := metric.Default()
-	table := tablewriter.NewWriter(c.Stdout)
-	table.Header("metric", "value", "")
+	table := terminal.NewTable(c, "metric", "value", "")
 	for _, name := range slices.SortedFunc(maps.Keys(seen.Metrics), catalogue.Compare) {
 		m, _ := catalogue.Lookup(name)
 		if err := table.Append(name, m.Format(seen.Metrics[name]), m.Title); err != nil {

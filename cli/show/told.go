@@ -34,9 +34,9 @@ func showNoise(c terminal.Console, noise Noise) error {
 }
 
 func (a AppNoise) show(c terminal.Console) error {
-	fmt.Fprintf(c.Stdout, "%s: %s in %s, each checked against the others\n", terminal.Plain(a.Package),
+	c.Paragraph("%s: %s in %s, each checked against the others", terminal.Plain(a.Package),
 		prose.Count(a.Runs, "accepted run", "accepted runs"), prose.Count(a.Checks, "session", "sessions"))
-	table := terminal.NewTable(c.Stdout, "", "would fail", "95 % interval", "inconclusive", "improvement", "pass")
+	table := terminal.NewTable(c, "", "would fail", "95 % interval", "inconclusive", "improvement", "pass")
 	for _, row := range []struct {
 		title string
 		o     Outcomes
@@ -50,16 +50,16 @@ func (a AppNoise) show(c terminal.Console) error {
 	if err := table.Render(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Stdout, "Repetitions of a check: %s on average. Rounds are drawn from each session's own repetitions, so that their order in time is lost.\n", wording.OneDecimal(a.Repetitions))
+	c.Paragraph("Repetitions of a check: %s on average. Rounds are drawn from each session's own repetitions, so that their order in time is lost.", wording.OneDecimal(a.Repetitions))
 	if 2*a.WithRounds.Inconclusive > a.Checks && !slices.ContainsFunc(a.Metrics, func(m Loudness) bool { return m.Advice == TooNoisy }) {
-		fmt.Fprintln(c.Stdout, "Mostly inconclusive: the history has too few runs in like contexts to tell a change from noise, or its runs repeat too seldom.")
+		c.Paragraph("Mostly inconclusive: the history has too few runs in like contexts to tell a change from noise, or its runs repeat too seldom.")
 	}
 	if err := errors.Join(a.showDeciding(c), a.showMetrics(c)); err != nil {
 		return err
 	}
 	for _, l := range a.Drift {
 		m, _ := a.catalogue.Lookup(l.Metric)
-		fmt.Fprintf(c.Stdout, "creeps: %s\n", terminal.Plain(layout.Creeping(m, l)))
+		c.Paragraph("creeps: %s", terminal.Plain(layout.Creeping(m, l)))
 	}
 	for i, f := range a.Alarms {
 		if i == listedAlarms {
@@ -70,7 +70,7 @@ func (a AppNoise) show(c terminal.Console) error {
 		if f.Simulated {
 			by = " (by simulated rounds)"
 		}
-		fmt.Fprintf(c.Stdout, "would fail%s: %s: %s\n", by, terminal.Plain(f.ID), terminal.Plain(f.Reason))
+		c.Paragraph("would fail%s: %s: %s", by, terminal.Plain(f.ID), terminal.Plain(f.Reason))
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (a AppNoise) showMetrics(c terminal.Console) error {
 	if len(loud) == 0 {
 		return nil
 	}
-	table := terminal.NewTable(c.Stdout, "metric", "scenario", "cleared by history", "open after rounds", "would have shown", "")
+	table := terminal.NewTable(c, "metric", "scenario", "cleared by history", "open after rounds", "would have shown", "")
 	for _, m := range loud[:min(len(loud), listedMetrics)] {
 		name := m.Metric
 		if m.Event != "" {
@@ -102,13 +102,13 @@ func (a AppNoise) showMetrics(c terminal.Console) error {
 		return err
 	}
 	if n := len(loud) - listedMetrics; n > 0 {
-		fmt.Fprintf(c.Stdout, "… and %d more of them\n", n)
+		c.Paragraph("… and %d more of them", n)
 	}
 	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == TooNoisy }) {
-		fmt.Fprintln(c.Stdout, "Too noisy to gate: leave it out (gate.metrics, or ignore: true for an event), ask for a larger min-effect, or allow more rounds (rounds.max).")
+		c.Paragraph("Too noisy to gate: leave it out (gate.metrics, or ignore: true for an event), ask for a larger min-effect, or allow more rounds (rounds.max).")
 	}
 	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == NeedsTurns }) {
-		fmt.Fprintln(c.Stdout, "Mostly needs rounds: more repetitions or more accepted runs let the history clear it; until then each check measures it in turns.")
+		c.Paragraph("Mostly needs rounds: more repetitions or more accepted runs let the history clear it; until then each check measures it in turns.")
 	}
 	return nil
 }
