@@ -32,6 +32,7 @@ import (
 	"github.com/apkgate/apkgate/cli/energycmd"
 	"github.com/apkgate/apkgate/cli/evaluate"
 	"github.com/apkgate/apkgate/cli/measure"
+	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/cli/recorddevice"
 	"github.com/apkgate/apkgate/cli/setup"
 	"github.com/apkgate/apkgate/cli/show"
@@ -68,7 +69,12 @@ func Main(c terminal.Console, args []string) int {
 	defer stop()
 	out := &noted{w: c.Stdout}
 	c.Stdout = out
+	told := &text{w: out}
+	if !c.UTF8() {
+		told.ascii, c.Stdout, c.Stderr = terminal.ASCII(out), told, terminal.ASCII(c.Stderr)
+	}
 	root := commands(c)
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { told.is = c.Terminal || printsText(cmd) }
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil && out.err != nil { // some of the output is missing
@@ -97,6 +103,27 @@ func interruptible() (ctx context.Context, stop func()) {
 		}
 	}()
 	return ctx, func() { cancel(); signal.Stop(signals) }
+}
+
+// text is the standard output where the locale has no UTF-8: what a command prints for people is
+// written in ASCII, and data as they are.
+type text struct {
+	w, ascii io.Writer
+	is       bool
+}
+
+func (t *text) Write(p []byte) (int, error) {
+	if t.is {
+		return t.ascii.Write(p)
+	}
+	return t.w.Write(p)
+}
+
+// printsText reports whether a command prints text for people, by its --format. Without one it may
+// print data, such as runs.
+func printsText(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("format")
+	return f != nil && f.Value.String() == string(output.FormatText)
 }
 
 // noted is a stream that records its first write error.
