@@ -27,6 +27,7 @@ type Progress struct {
 	repsTotal int
 	drawn     bool
 	now       func() time.Time
+	began     time.Time
 	said      time.Time       // when the last line was written
 	warned    map[string]bool // each warning is shown once, of the first device
 	networks  []string        // of the jobs; nil if they have the same
@@ -34,7 +35,7 @@ type Progress struct {
 
 // NewProgress shows the progress of jobs.
 func NewProgress(c terminal.Console, jobs []collect.Job) *Progress {
-	p := &Progress{warned: map[string]bool{}, now: c.Now, said: c.Now(), w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
+	p := &Progress{warned: map[string]bool{}, now: c.Now, began: c.Now(), said: c.Now(), w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
 	if p.width == 0 {
 		p.width = 80
 	}
@@ -109,11 +110,11 @@ const roomForBar = 72
 func (p *Progress) draw(what string) {
 	if !p.terminal {
 		if p.now().Sub(p.said) >= longestSilence {
-			p.line(what)
+			p.line(fmt.Sprintf("%s (%s)", what, p.times()))
 		}
 		return
 	}
-	line := fmt.Sprintf("%d of %d runs, %s", p.done, p.runs, what)
+	line := fmt.Sprintf("%d of %d runs, %s, %s", p.done, p.runs, p.times(), what)
 	if p.width >= roomForBar {
 		line = bar(p.repsDone, p.repsTotal) + " " + line
 	}
@@ -122,6 +123,28 @@ func (p *Progress) draw(what string) {
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 	p.drawn = true
+}
+
+// times returns how long the measurement has taken, and about how long it will: "2m10s, about 4m
+// left". The rest is estimated once a repetition is over, by what each has taken so far with all that
+// belongs to it.
+func (p *Progress) times() string {
+	passed := p.now().Sub(p.began)
+	over := p.repsDone - 1 // the last one is under way
+	if over < 1 || over >= p.repsTotal {
+		return rough(passed)
+	}
+	left := passed * time.Duration(p.repsTotal-over) / time.Duration(over)
+	return rough(passed) + ", about " + rough(left) + " left"
+}
+
+// rough returns a duration in seconds, from ten minutes on in minutes.
+func rough(d time.Duration) string {
+	unit := time.Second
+	if d >= 10*time.Minute {
+		unit = time.Minute
+	}
+	return prose.Duration(d.Round(unit))
 }
 
 // line writes a permanent line.

@@ -39,6 +39,42 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
+// Once a repetition is over, the time that is left is known about.
+func TestProgressTellsTheTime(t *testing.T) {
+	now := time.Unix(0, 0)
+	var out bytes.Buffer
+	jobs := []collect.Job{{Scenario: config.Scenario{Repetitions: 4}}, {Scenario: config.Scenario{Repetitions: 4}}}
+	p := NewProgress(terminal.Console{Stderr: &out, ProgressTerminal: true, Width: 120, Now: func() time.Time { return now }}, jobs)
+	for _, c := range []struct {
+		passed time.Duration
+		want   string
+	}{
+		{0, "0 of 2 runs, 0s, pixel"},
+		{time.Minute, "0 of 2 runs, 1m, about 7m left, pixel"},            // one of eight took a minute
+		{95 * time.Second, "0 of 2 runs, 1m35s, about 4m45s left, pixel"}, // two took 95 s: six take 285
+		{15 * time.Minute, "0 of 2 runs, 15m, about 25m left, pixel"},     // three took 15 min
+	} {
+		now = time.Unix(0, 0).Add(c.passed)
+		out.Reset()
+		p.Report(journal.Event{Device: "pixel", Phase: journal.Measure, Repetition: 1, Repetitions: 4})
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("after %v: %q, want %q", c.passed, &out, c.want)
+		}
+	}
+}
+
+// A log that was silent for a minute has a line with the time.
+func TestProgressInASilentLog(t *testing.T) {
+	now := time.Unix(0, 0)
+	var out bytes.Buffer
+	p := NewProgress(terminal.Console{Stderr: &out, Now: func() time.Time { return now }}, []collect.Job{{Scenario: config.Scenario{Repetitions: 4}}})
+	now = now.Add(70 * time.Second)
+	p.Report(journal.Event{Device: "pixel", Phase: journal.Measure, Repetition: 1, Repetitions: 4})
+	if want := "pixel: repetition 1 of 4 (1m10s)\n"; out.String() != want {
+		t.Errorf("%q, want %q", &out, want)
+	}
+}
+
 // A log has a line for each finished run.
 func TestProgressInALog(t *testing.T) {
 	var out bytes.Buffer
