@@ -14,15 +14,16 @@ type Format string
 // The formats that Detect recognizes.
 const (
 	Unknown    Format = ""
-	Record     Format = "apkgate.run"            // apkgate's own, JSON or JSON Lines
-	AndroidX   Format = "androidx benchmark"     // *-benchmarkData.json
-	List       Format = "list of name and value" // [{"name","unit","value"}]
-	Flashlight Format = "flashlight results"     // flashlight test --resultsFilePath
-	Printed    Format = "am instrument -r"       // the output of an instrumentation with benchmarks
+	Record     Format = "apkgate.run"             // apkgate's own, JSON or JSON Lines
+	AndroidX   Format = "androidx benchmark"      // *-benchmarkData.json
+	List       Format = "list of name and value"  // [{"name","unit","value"}]
+	CSV        Format = "CSV with name and value" // name,unit,value
+	Flashlight Format = "flashlight results"      // flashlight test --resultsFilePath
+	Printed    Format = "am instrument -r"        // the output of an instrumentation with benchmarks
 )
 
 func formatNames() []string {
-	return []string{string(Record), string(AndroidX), string(List), string(Flashlight), string(Printed)}
+	return []string{string(Record), string(AndroidX), string(List), string(CSV), string(Flashlight), string(Printed)}
 }
 
 // Detect returns the format of a file by its first keys; the first 64 KiB of a file are enough. A
@@ -39,6 +40,9 @@ func Detect(data []byte) Format {
 	}
 	if isPrinted(data) {
 		return Printed
+	}
+	if _, ok := csvHeader(data); ok {
+		return CSV
 	}
 	return Unknown
 }

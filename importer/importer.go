@@ -1,6 +1,6 @@
 // Package importer converts the result files of other measuring tools to runs: androidx
 // Macrobenchmark and Microbenchmark, from their files or from the output of an instrumentation,
-// flashlight, and the plain list of {name, unit, value}. It recognizes a file by its content, never
+// flashlight, and the plain list of {name, unit, value}, as JSON or as CSV. It recognizes a file by its content, never
 // by its name. It opens no files, and does not read apkgate's own records: Detect recognizes them,
 // and package run decodes them.
 //
@@ -79,6 +79,8 @@ func read(name string, data []byte, opts Options) (Result, error) {
 		err = im.androidx(trimBOM(data))
 	case List:
 		err = im.list(trimBOM(data))
+	case CSV:
+		err = im.csv(trimBOM(data))
 	case Flashlight:
 		err = im.flashlight(trimBOM(data))
 	case Printed:
@@ -191,7 +193,8 @@ func first(texts ...string) string {
 func baseName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base, _, _ = strings.Cut(base, ".json")
-	if base == "" || base == "." || base == "/" {
+	base, _, _ = strings.Cut(base, ".csv")
+	if base == "" || base == "-" || base == "." || base == "/" {
 		return unknownPackage
 	}
 	return base

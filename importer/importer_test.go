@@ -329,6 +329,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(suiteOf(bench("A", "a", 1, `"timeNs":{"runs":[1,2]}`, ""), bench("b.B", "a", 1, `"x y":{"runs":[-1]}`, "")))
 	f.Add([]byte(printedStart + "INSTRUMENTATION_STATUS: frame_duration_cpu_millis_p50=5.5\nINSTRUMENTATION_STATUS: =_median=1\nINSTRUMENTATION_STATUS_CODE: 2\n"))
 	f.Add([]byte(`[{"name":"a b","unit":"ms","value":1},{"name":"a_b","unit":"","value":"2"}]`))
+	f.Add([]byte("name,unit,value,repetition\na,ms,1,1\nb,,2,2\n"))
 	f.Add([]byte(`{"name":"x","iterations":[{"time":1,"measures":[{"fps":1,"ram":2,"cpu":{"perName":{"a":1}}}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		res, err := Read("fuzz.json", data, Options{})

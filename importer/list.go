@@ -53,16 +53,22 @@ func (im *importing) entry(raw json.RawMessage) (name string, value float64, err
 	case e.Value == nil:
 		return "", 0, errors.New("value is missing, want a number")
 	}
-	name = im.nameOf(e.Name)
-	if err := checkUnit(name, e.Unit); err != nil {
-		return "", 0, err
+	name, err = im.listed(e.Name, e.Unit)
+	return name, float64(*e.Value), err
+}
+
+// listed returns our name of a metric that the file has with a unit, and declares it.
+func (im *importing) listed(called, unit string) (name string, err error) {
+	name = im.nameOf(called)
+	if err := checkUnit(name, unit); err != nil {
+		return "", err
 	}
-	m := guessed(name, e.Name, e.Unit)
-	if m.Direction == metric.Neutral && !builtin(name) {
-		im.warnf("%s: whether more or less of %q is better is not known, so it is shown but never gated; declare the metric with its direction to gate it", name, prose.Short(e.Unit))
+	m := guessed(name, called, unit)
+	if _, known := im.declared[name]; !known && m.Direction == metric.Neutral && !builtin(name) {
+		im.warnf("%s: whether more or less of %q is better is not known, so it is shown but never gated; declare the metric with its direction to gate it", name, prose.Short(unit))
 	}
 	im.declare(m)
-	return name, float64(*e.Value), nil
+	return name, nil
 }
 
 // checkUnit returns an error for a catalogue's name with another unit.

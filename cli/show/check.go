@@ -48,11 +48,13 @@ func CheckCommand(c terminal.Console) *cobra.Command {
 		Long: `Checks runs against the history of accepted ones and says pass or fail.
 
 FILE (or --run) is one of apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
-*-benchmarkData.json as Macrobenchmark writes it, flashlight results, or lists of
-{name,unit,value}.
+*-benchmarkData.json as Macrobenchmark writes it, flashlight results, lists of
+{name,unit,value}, or CSV with the header name,unit,value; - is standard input.
 --history takes the same; without it the store of apkgate.yml is asked.`,
 		Example: `  apkgate check run.json
-  apkgate check --history history.jsonl run.json --preset dune --format json`,
+  apkgate check --history history.jsonl run.json --preset dune --format json
+  echo 'name,unit,value
+  search,ms,31' | apkgate check --package com.example.mail --scenario search -`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.runs = slices.Concat(f.runs, args)

@@ -105,7 +105,7 @@ func RunsIn(c terminal.Console, path string, options importer.Options) func(yiel
 			return
 		}
 		switch importer.Detect(head) {
-		case importer.AndroidX, importer.List, importer.Flashlight, importer.Printed:
+		case importer.AndroidX, importer.List, importer.CSV, importer.Flashlight, importer.Printed:
 			foreign(c, path, buffered, options, yield)
 		case importer.Record:
 			records(c, path, buffered, "", yield)
@@ -116,7 +116,7 @@ func RunsIn(c terminal.Console, path string, options importer.Options) func(yiel
 }
 
 // readable lists the readable formats, as a hint for any other.
-const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, what am instrument -r prints of them, flashlight results and lists of {name,unit,value}; apkgate inspect reads dumps and logs"
+const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, what am instrument -r prints of them, flashlight results, lists of {name,unit,value} and CSV with the header name,unit,value; apkgate inspect reads dumps and logs"
 
 // sqliteMagic is the prefix of a history that is kept in a file (docs/format/history.md).
 const sqliteMagic = "SQLite format 3\x00"
