@@ -1,8 +1,9 @@
 // Package cli is apkgate's command line: it assembles the commands and runs one. Each group of
 // commands is a package below it: measure (run, collect, compare), show (check, noise, report,
 // inspect), baselinecmd (baseline), why, setup (init, config, doctor, devices, version), evaluate, energycmd
-// (energy), diagnosecmd (diagnose), recorddevice, demo, and action for the workflow on GitHub. What
-// several of them need is in packages of its own: arguments, flagset, output and viewer.
+// (energy), diagnosecmd (diagnose), recorddevice, demo, manual (man), and action for the workflow on
+// GitHub. What several of them need is in packages of its own: arguments, completion, flagset, output
+// and viewer.
 //
 // It decides nothing about runs: verdicts come from package gate, and the exit status follows from
 // the verdict or from the kind of the error (package exit). A command line is a value with its
@@ -27,10 +28,12 @@ import (
 	"github.com/apkgate/apkgate/cli/action"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/baselinecmd"
+	"github.com/apkgate/apkgate/cli/completion"
 	"github.com/apkgate/apkgate/cli/demo"
 	"github.com/apkgate/apkgate/cli/diagnosecmd"
 	"github.com/apkgate/apkgate/cli/energycmd"
 	"github.com/apkgate/apkgate/cli/evaluate"
+	"github.com/apkgate/apkgate/cli/manual"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/cli/recorddevice"
@@ -170,7 +173,8 @@ store was lost.`,
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c), setup.ConfigCommand(c), setup.VersionCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), baselinecmd.Command(c),
 		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energycmd.Command(c), diagnosecmd.Command(c), show.InspectCommand(c),
-		recorddevice.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c),
+		recorddevice.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c), manual.Command(c),
 	)
+	completion.Register(c, root)
 	return root
 }

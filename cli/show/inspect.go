@@ -143,7 +143,19 @@ times alone, with the names of the source where --mapping names R8's mapping.`,
 	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
 	part.Register(cmd.Flags())
 	files.register(cmd.Flags())
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveDefault // files
+	}
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
+	_ = cmd.RegisterFlagCompletionFunc("table", func(_ *cobra.Command, args []string, _ string) (tables []string, _ cobra.ShellCompDirective) {
+		if len(args) > 0 && withTables[args[0]].names != nil {
+			tables = withTables[args[0]].names()
+		}
+		return tables, cobra.ShellCompDirectiveNoFileComp
+	})
 	return cmd
 }
 
