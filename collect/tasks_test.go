@@ -96,3 +96,26 @@ func TestTasksThatAreNotExposed(t *testing.T) {
 		}
 	}
 }
+
+// A picture behind a queue of one comes late, and no frame is: with a second thread it is there when
+// its own task is done.
+func TestLatePictureIsNoLateFrame(t *testing.T) {
+	t.Parallel()
+	const app = `noise session 0% repetition 0% frame 0% tail 0%
+unit tasks async-task
+unit pool-1 thread-pool size 2
+task sync on tasks after back network 1s
+task show on tasks after back at 10ms network 600ms shows 12
+`
+	r := recordTasks(t, "pixel-7-android-16", app, false)
+	fixed := recordTasks(t, "pixel-7-android-16", strings.ReplaceAll(app, " on tasks ", " on pool-1 "), false)
+	last := func(r run.Run, metric string) float64 { return r.Iterations[0].Events[5].Metrics[metric] }
+	late, soon := last(r, "frames.settled_ms"), last(fixed, "frames.settled_ms")
+	// 1,600 ms and 610 ms until the picture, which 12 frames at 60 Hz draw.
+	if late < 1780 || late > 1850 || soon < 790 || soon > 860 || r.Iterations[0].Metrics["frames.settled_ms"] < late {
+		t.Errorf("settled after %v ms, and %v ms with two threads", late, soon)
+	}
+	if n := last(r, "frames.late"); n > last(fixed, "frames.late")+1 {
+		t.Errorf("%v late frames, and %v with two threads", n, last(fixed, "frames.late"))
+	}
+}

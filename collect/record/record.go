@@ -90,6 +90,7 @@ func (m Measurement) iteration() run.Iteration {
 		}
 		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: m.drawn(drawn)})
 	}
+	m.addSettled(&it, buckets)
 	m.addTasks(&it)
 	m.count(&it)
 	if m.Energy != nil {
@@ -111,6 +112,24 @@ func (m Measurement) addTimes(it *run.Iteration) {
 	}
 	if m.Watching >= 0 {
 		it.Metrics["watching.cpu_ms"] = milliseconds(m.Watching)
+	}
+}
+
+// addSettled adds to each event how long it took until the last frame before the next one, and to
+// the whole the longest of these times: a picture that comes late makes no frame late.
+func (m Measurement) addSettled(it *run.Iteration, buckets [][]jank.Frame) {
+	const name = "frames.settled_ms"
+	for i, drawn := range buckets {
+		if i == 0 || len(drawn) == 0 {
+			continue
+		}
+		var last time.Duration
+		for _, f := range drawn {
+			last = max(last, f.At+max(f.Took, 0))
+		}
+		took := milliseconds(last - m.Events[i-1].Time)
+		it.Events[i].Metrics[name] = took
+		it.Metrics[name] = max(it.Metrics[name], took)
 	}
 }
 
