@@ -192,7 +192,7 @@ func (a queueApp) repeat(p queuePhone, rng *rand.Rand, session float64) (groupin
 		t.Cancelled = t.Cancelled && p.tells.Cancellation
 		out.List.Tasks = append(out.List.Tasks, t)
 	}
-	out.Screens = []grouping.Screen{{From: 0, To: tasks.Unknown}}
+	out.Screens = []trace.Screen{{From: 0, To: tasks.Unknown}}
 	buckets := []run.Bucket{{Name: run.Start}}
 	for i, e := range a.events {
 		out.Events = append(out.Events, trace.Event{Name: e.name, At: e.at})
@@ -203,7 +203,7 @@ func (a queueApp) repeat(p queuePhone, rng *rand.Rand, session float64) (groupin
 		buckets = append(buckets, b)
 		if e.closes {
 			out.Screens[len(out.Screens)-1].To = e.at
-			out.Screens = append(out.Screens, grouping.Screen{From: e.at, To: tasks.Unknown})
+			out.Screens = append(out.Screens, trace.Screen{From: e.at, To: tasks.Unknown})
 		}
 	}
 	return out, buckets
