@@ -3,6 +3,7 @@ package experimentsexperiments
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,9 @@ func near(got, want float64) bool { return want == 0 || math.Abs(got-want) <= 0.
 // check compares the group whose tasks waited longest with the report.
 func (f figure) check(t *testing.T, r run.Run) {
 	t.Helper()
+	if r.Tasks == nil || !slices.ContainsFunc(r.Tasks.Groups, func(g run.TaskGroup) bool { return g.Late != nil }) {
+		t.Fatal("no task was late")
+	}
 	g := r.Tasks.Groups[0]
 	for _, o := range r.Tasks.Groups {
 		if o.Late != nil && (g.Late == nil || o.Queued.QuantilesMS[len(o.Queued.QuantilesMS)-1] > g.Queued.QuantilesMS[len(g.Queued.QuantilesMS)-1]) {
