@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
@@ -139,7 +140,7 @@ func recordedTasks(t *testing.T, app string, session uint64, takes time.Duration
 			if i > 0 {
 				one.Screens[i-1].To = e.At
 			}
-			one.Screens = append(one.Screens, grouping.Screen{From: e.At, To: tasks.Unknown})
+			one.Screens = append(one.Screens, trace.Screen{From: e.At, To: tasks.Unknown})
 		}
 	}
 	c := grouping.NewCollector(p.pkg, grouping.Late)
@@ -185,12 +186,4 @@ func (p slowPhone) profiled(takes time.Duration) tasks.List {
 		p.Fatal(err)
 	}
 	return list
-}
-
-// pass lets so much of the phone's time pass.
-func (p slowPhone) pass(d time.Duration) {
-	p.Helper()
-	if err := p.Clock().Sleep(context.Background(), d); err != nil {
-		p.Fatal(err)
-	}
 }
