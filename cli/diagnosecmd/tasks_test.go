@@ -28,7 +28,7 @@ func TestDiagnoseRecordedTasks(t *testing.T) {
 	text := strings.Join(strings.Fields(got.Stdout), " ")
 	for _, want := range []string{
 		"Late tasks: a task waited for 1650 ms in the queue of AsyncTask.SERIAL_EXECUTOR: de.jdsoft.law.data.UpdateLawList",
-		"2 tasks of 1 unit (by frida)", "Asynchronous tasks, by the longest wait",
+		"2 tasks of 1 unit (by frida)", "LawListFragment.onCreate(", "Asynchronous tasks, by the longest wait",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, got.Stdout)

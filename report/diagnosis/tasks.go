@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
@@ -48,6 +49,37 @@ func (in Input) unitOf(g run.TaskGroup) string {
 	return in.Tasks.Units[g.Unit].Name
 }
 
+// platform are the beginnings of frames that every app has.
+var platform = []string{"android.", "androidx.", "com.android.", "java.", "kotlin.", "kotlinx."}
+
+// scheduler is the app's innermost frame of a group's context, or else the innermost one that is not
+// the platform's; "" without a context.
+func (in Input) scheduler(g run.TaskGroup) string {
+	for _, own := range []func(frame string) bool{
+		func(f string) bool { return in.Package != "" && strings.HasPrefix(f, in.Package+".") },
+		func(f string) bool {
+			return !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(f, p) })
+		},
+		func(string) bool { return true },
+	} {
+		if i := slices.IndexFunc(g.Context, own); i >= 0 {
+			return g.Context[i]
+		}
+	}
+	return ""
+}
+
+// short is a frame without its package: Main.onClick(Main.java:12).
+func short(frame string) string {
+	name, file, _ := strings.Cut(frame, "(")
+	parts := strings.Split(name, ".")
+	name = strings.Join(parts[max(0, len(parts)-2):], ".")
+	if file != "" {
+		name += "(" + file
+	}
+	return name
+}
+
 // scheduled says where tasks were recorded, and how many there are.
 func (in Input) scheduled() []document.Fact {
 	if in.Tasks == nil {
@@ -67,19 +99,16 @@ func (in Input) taskTable() document.Section {
 		return document.Section{}
 	}
 	t := &document.Table{
-		Columns: document.Columns([]string{"Waited"}, "Task", "Unit", "Tasks", "Waited", "Ran", "Scheduled at"), Noun: document.Noun{One: "group of tasks", Many: "groups of tasks"},
+		Columns: document.Columns([]string{"Tasks", "Ran"}, "Task", "Unit", "Tasks", "Waited", "Ran", "Scheduled at"), Noun: document.Noun{One: "group of tasks", Many: "groups of tasks"},
 		Keep: 30, Wordy: true, Rooms: document.Rooms{Terminal: document.Room{Open: 8}, Comment: document.Room{Open: 8, Most: most}, Page: document.Room{Open: 20, Most: most}},
 	}
 	for _, g := range in.queues() {
-		tone, at := document.Neutral, ""
+		tone := document.Neutral
 		if g.Late != nil && g.Late.Tasks > 0 {
 			tone = document.Worse
 		}
-		if len(g.Context) > 0 {
-			at = g.Context[0]
-		}
 		t.Add(most, tone, wording.Dash(wording.Name(g.Name)), wording.Name(in.unitOf(g)), wording.Quantity(float64(max(g.Scheduled, g.Started)), "", false),
-			milliseconds(longestMS(g.Queued)), milliseconds(longestMS(g.Ran)), wording.Dash(wording.Name(at)))
+			milliseconds(longestMS(g.Queued)), milliseconds(longestMS(g.Ran)), wording.Dash(wording.Name(short(in.scheduler(g)))))
 	}
 	return document.Section{ID: "tasks", Title: document.Everywhere("Asynchronous tasks, by the longest wait"), Body: t,
 		Guide: "Waited is the longest time from when a task was scheduled, or due, until it started; ran is the longest of its own. docs/tasks.md says what each source can't tell."}

@@ -317,6 +317,30 @@ func TestReadOfIntentServices(t *testing.T) {
 	}
 }
 
+// Without the main thread's part, the start of a service is the scheduling of the only IntentService.
+func TestReadOfIntentServiceAlone(t *testing.T) {
+	t.Parallel()
+	c := newCalls(map[uint32]string{7: "main", 8: "IntentService[Upload]", 9: "disk"})
+	c.idle(8, 1)
+	c.idle(9, 1)
+	c.in(7, 6, "com.example.Main.onClick")
+	c.call(7, 10, "android.app.ContextImpl.startService")
+	c.resume(8, 33)
+	c.in(8, 34, "android.os.Handler.dispatchMessage", "com.example.Upload.onHandleIntent")
+	c.out(8, 80, 2)
+	c.idle(8, 81)
+	c.call(7, 90, "android.app.ContextImpl.startService")
+	c.send(7, 91, true, "post", "com.example.Main.onClick") // to disk, which it wakes
+	c.resume(9, 92)
+	c.handle(9, 93, 95, "com.example.Flush")
+	c.idle(9, 96)
+	want := []string{"IntentService[Upload]: com.example.Upload 10 34 80 by main from"}
+	list := read(t, c.file())
+	if diff := cmp.Diff(want, lines(list, 0)[:1]); diff != "" || len(list.Tasks) != 3 {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
 // Names are the source's if there is a mapping.
 func TestReadWithMapping(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func (r *reader) match(units []*unit, out *tasks.List) {
 			continue
 		}
 		// A looper that no scheduling woke: what it waited for came due, or is the kernel's.
-		if s.kind == message && s.waited >= 0 && r.woken[message] && !r.waits[s.waited].used {
+		if s.kind == message && s.waited >= 0 && r.woken[message] && !units[s.unit].unseen && !r.waits[s.waited].used {
 			continue
 		}
 		units[s.unit].starts = append(units[s.unit].starts, int32(i))

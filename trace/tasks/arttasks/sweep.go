@@ -209,6 +209,9 @@ func (r *reader) rest(units []*unit, possible [2][]int32, sites map[int32]int32)
 			classes[s.unit][outer(s.class)] = true
 		}
 	}
+	if r.services == 0 {
+		r.ownServices(units)
+	}
 	origins := map[origin]int32{}
 	unknown, later := 0, 0
 	for i := range r.schedules {
@@ -238,6 +241,25 @@ func (r *reader) rest(units []*unit, possible [2][]int32, sites map[int32]int32)
 	}
 	r.warnings.Counted(0, later, "%d message was sent with a delay or for a time, which the trace does not have: when it was scheduled is not known of the task", "%d messages were sent with a delay or for a time, which the trace does not have: when they were scheduled is not known of the tasks")
 	r.warnings.Counted(0, unknown, "%d scheduling could be for several units: its task is known by its start alone", "%d schedulings could be for several units: their tasks are known by their starts alone")
+}
+
+// ownServices takes starts of services for messages of the only IntentService, where the trace does
+// not have what the main thread does in between.
+func (r *reader) ownServices(units []*unit) {
+	one := int32(-1)
+	for i, u := range units {
+		if u.intents {
+			if one >= 0 {
+				return
+			}
+			one = int32(i)
+		}
+	}
+	for i := range r.schedules {
+		if s := &r.schedules[i]; s.kind == service && one >= 0 {
+			s.kind, s.unit, units[one].unseen = message, one, true
+		}
+	}
 }
 
 // origin is what byClass decides by.

@@ -19,6 +19,8 @@ import (
 // that they belong together, and the others are not.
 type unit struct {
 	as        kind
+	intents   bool // of an IntentService
+	unseen    bool // what wakes it is not in the trace
 	anchors   []time.Duration
 	older     bool    // than the trace: at its beginning there may have been tasks in its queue
 	starts    []int32 // by time
@@ -58,6 +60,9 @@ func (r *reader) units(out *tasks.List) []*unit {
 			}
 		case s.looper:
 			join(tid, tasks.Unit{Name: r.name(tid), Kind: r.looperKind(tid), Capacity: 1}, message, true)
+			if place := of[tid]; place >= 0 {
+				units[place].intents = r.looperKind(tid) == run.IntentService
+			}
 		}
 	}
 	unnamed := 0

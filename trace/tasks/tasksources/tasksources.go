@@ -42,7 +42,7 @@ var sources = []source{
 	{fridatasks.Reads, one(func(src io.ReadSeeker, _ Options) (tasks.List, error) { return fridatasks.Read(src) })},
 	{methodTrace, one(func(src io.ReadSeeker, o Options) (tasks.List, error) { return arttasks.Read(src, o.Mapping) })},
 	{packetTrace, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		lists, ofApp, err := tracedtasks.Read(packets.Packets(src), o.Package, o.Pools)
+		lists, ofApp, err := tracedtasks.Read(packets.Packets(src), tracedtasks.App{Package: o.Package}, o.Pools)
 		if err != nil {
 			return nil, err
 		}
@@ -53,9 +53,24 @@ var sources = []source{
 		return lists, err
 	}},
 	{func([]byte) bool { return true }, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		lists, _, err := tracedtasks.Read(systrace.Source(src), o.Package, o.Pools)
+		lists, _, err := tracedtasks.Read(systrace.Source(src), tracedtasks.App{Package: o.Package}, o.Pools)
 		return lists, err
 	}},
+}
+
+// OfTrace reads the tasks of processes from a system trace, by the surest source that has any: the
+// messages of their loopers, or else the sections that they write. Without either it returns the
+// list of messages, which is empty and may say why.
+func OfTrace(in packets.Source, of func(pid int) bool) (tasks.List, error) {
+	messages, err := messagequeue.Read(in, of)
+	if err != nil || len(messages.Tasks) > 0 {
+		return messages, err
+	}
+	lists, _, err := tracedtasks.Read(in, tracedtasks.App{PID: of}, false)
+	if err != nil || len(lists) == 0 {
+		return messages, err
+	}
+	return lists[0], nil
 }
 
 // methodTrace recognizes ART's traces: with a header, streamed, or a low-overhead dump.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apkgate/apkgate/trace/systrace"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
 	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
@@ -107,6 +108,17 @@ func TestLikely(t *testing.T) {
 	} {
 		if got := tasksources.Likely(strings.NewReader(c.file)); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// A trace without messages tells the sections of the processes that are asked for.
+func TestOfTrace(t *testing.T) {
+	t.Parallel()
+	for pid, want := range map[int]string{100: tracedtasks.SectionsSource, 7: messagequeue.Source} {
+		list, err := tasksources.OfTrace(systrace.Source(strings.NewReader(traced)), func(one int) bool { return one == pid })
+		if err != nil || list.Source != want || (len(list.Tasks) == 1) != (pid == 100) {
+			t.Errorf("of process %d: %+v, %v", pid, list, err)
 		}
 	}
 }

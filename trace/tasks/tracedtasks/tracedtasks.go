@@ -36,26 +36,35 @@ var sources = []func(*packets.File, *threads.Tracker) reader{newSections, newCor
 // byScheduling is how many of them, the last, read the scheduler's events.
 const byScheduling = 1
 
+// App selects the processes whose tasks are read: those for which PID is true, or else those of a
+// package; without either, all.
+type App struct {
+	Package string
+	PID     func(pid int) bool
+}
+
+func (a App) every() bool { return a.Package == "" && a.PID == nil }
+
 // trace is a trace that was read.
 type trace struct {
 	file     *packets.File
 	tracker  *threads.Tracker
-	app      string
+	app      App
 	convert  func(time.Duration) (time.Duration, bool) // to CLOCK_MONOTONIC; nil where there is none
 	unplaced int                                       // times that can't be converted
 	named    map[int32]bool                            // threads with the app's name
 }
 
-// Read reads the lists of all sources that have tasks of an app, given by its package; "" stands
-// for every app. Pools are read on request, and of a given app alone. It also returns which processes are the app's,
+// Read reads the lists of all sources that have tasks of an app. Pools are read on request, and of a
+// given app alone. It also returns which processes are the app's,
 // by their ids. An error is one of reading.
-func Read(in packets.Source, app string, withPools bool) ([]tasks.List, func(pid int) bool, error) {
+func Read(in packets.Source, app App, withPools bool) ([]tasks.List, func(pid int) bool, error) {
 	f := packets.New()
 	tracker := threads.New(f)
 	all := []packets.Reader{tracker}
 	var readers []reader
 	from := sources
-	if !withPools || app == "" {
+	if !withPools || app.every() {
 		from = sources[:len(sources)-byScheduling]
 	}
 	for _, open := range from {
@@ -110,18 +119,21 @@ func (t *trace) time(own time.Duration) time.Duration {
 // ofApp reports whether a process is the app's, by its number in the tracker. A trace in text has no
 // processes' names: the main thread's is the end of it.
 func (t *trace) ofApp(process int) bool {
-	if t.app == "" {
+	if t.app.every() {
 		return true
 	}
 	if process < 0 || process >= len(t.tracker.Processes) {
 		return false
 	}
 	p := t.tracker.Processes[process]
+	if t.app.PID != nil {
+		return t.app.PID(int(p.PID))
+	}
 	name := cmp.Or(p.Name, strings.SplitN(p.Cmdline, " ", 2)[0])
 	if name == "" {
 		return t.mains()[p.PID]
 	}
-	return name == t.app || strings.HasPrefix(name, t.app+":")
+	return name == t.app.Package || strings.HasPrefix(name, t.app.Package+":")
 }
 
 // mains are the threads with the name that the kernel keeps of the app's.
@@ -130,7 +142,7 @@ func (t *trace) mains() map[int32]bool {
 	if t.named == nil {
 		t.named = map[int32]bool{}
 		for _, thread := range t.tracker.Threads {
-			if thread.Name == t.app[max(0, len(t.app)-kept):] {
+			if thread.Name == t.app.Package[max(0, len(t.app.Package)-kept):] {
 				t.named[thread.TID] = true
 			}
 		}
@@ -140,12 +152,15 @@ func (t *trace) mains() map[int32]bool {
 
 // ofPID is ofApp of the process that had an id last.
 func (t *trace) ofPID(pid int32) bool {
-	for process := len(t.tracker.Processes) - 1; process >= 0 && t.app != ""; process-- {
+	if t.app.PID != nil {
+		return t.app.PID(int(pid))
+	}
+	for process := len(t.tracker.Processes) - 1; process >= 0 && !t.app.every(); process-- {
 		if t.tracker.Processes[process].PID == pid {
 			return t.ofApp(process)
 		}
 	}
-	return t.app == ""
+	return t.app.every()
 }
 
 // units numbers the units of a list.

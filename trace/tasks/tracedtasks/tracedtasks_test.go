@@ -22,7 +22,7 @@ import (
 // read returns the list of one source; nil where it has none.
 func read(t *testing.T, in packets.Source, app, source string) *tasks.List {
 	t.Helper()
-	lists, _, err := tracedtasks.Read(in, app, true)
+	lists, _, err := tracedtasks.Read(in, tracedtasks.App{Package: app}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +241,9 @@ func TestReadPools(t *testing.T) {
 	if got := fmt.Sprint(list.Warnings); !strings.Contains(got, "without sleeping count as one") || list.Tells != (tasks.Tells{}) || list.Units[0].Capacity != 0 {
 		t.Errorf("%+v, %+v, warnings are %s", list.Units, list.Tells, got)
 	}
+	if lists, _, err := tracedtasks.Read(in, tracedtasks.App{PID: func(pid int) bool { return pid == 100 }}, true); err != nil || len(lists) != 1 || len(lists[0].Tasks) != 2 {
+		t.Errorf("by the process: %+v, %v", lists, err)
+	}
 	if got := read(t, in, "", tracedtasks.PoolsSource); got != nil {
 		t.Errorf("pools of all apps: %q", lines(got))
 	}
@@ -250,7 +253,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(coroutineFile())
 	f.Add(bytes.Join([][]byte{track(2, 100, 100, "main"), section(1, 2, "a", 1), end(3, 2)}, nil))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		lists, _, err := tracedtasks.Read(packets.Packets(bytes.NewReader(file)), "com.example.app", true)
+		lists, _, err := tracedtasks.Read(packets.Packets(bytes.NewReader(file)), tracedtasks.App{Package: "com.example.app"}, true)
 		if err != nil {
 			return
 		}
@@ -262,7 +265,7 @@ func FuzzReadText(f *testing.F) {
 	f.Add(mark("a", 100, 100, 10, "S|100|task:disk/1+5>x@y|1") + "\n" + mark("b", 101, 100, 12, "B|100|task#1 x") + "\n" + mark("b", 101, 100, 13, "E|100") + "\n")
 	f.Add(wake(10, 0, "a", 100, "b-1", 101) + "\n" + sw(12, 1, "swapper/1", 0, "R", "b-1", 101) + "\n")
 	f.Fuzz(func(t *testing.T, lines string) {
-		lists, _, err := tracedtasks.Read(systrace.Source(strings.NewReader(lines)), "a", true)
+		lists, _, err := tracedtasks.Read(systrace.Source(strings.NewReader(lines)), tracedtasks.App{Package: "a"}, true)
 		if err != nil {
 			return
 		}
