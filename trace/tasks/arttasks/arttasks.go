@@ -38,7 +38,6 @@ const (
 	maxFrames   = 1 << 20 // frames of all contexts
 	maxText     = 300     // bytes of a frame
 	maxMatching = 64      // units of a kind that a scheduling may belong to, threads of a unit that wait
-	maxPairs    = 1 << 20 // schedulings times starts that are compared by their classes
 )
 
 // Read reads the tasks of a method trace, in two passes. A mapping gives methods that R8 renamed
@@ -97,6 +96,7 @@ type scheduling struct {
 	context int32 // place in reader.contexts, -1 without
 	made    int32 // the method <init> of the object that the caller made last, -1 without
 	args    int32 // the ActivityThread.handleServiceArgs that it happened in, -1 without
+	wait    int32 // the wait that it ended, place in reader.waits, -1 without
 	unit    int32 // -1 where unknown
 	later   bool  // with a delay or a time, which are unknown
 	woke    bool  // a thread that waited was woken
@@ -148,7 +148,9 @@ type reader struct {
 	frames    int
 	lines     map[int]string // methods as frames
 	sampled   bool
-	woken     [2]bool // a looper, a worker is ever woken in the trace
+	classes   []map[string]bool // that each unit runs
+	expects   map[origin]string // what places have run
+	woken     [2]bool           // a looper, a worker is ever woken in the trace
 
 	leftOut, deep, contextless int
 	warnings                   trace.Warnings

@@ -19,7 +19,7 @@ func (r *reader) schedule(s *callStack, as kind, at time.Duration) {
 		r.leftOut++
 		return
 	}
-	one := scheduling{at: at, thread: s.tid, kind: as, context: r.context(s), made: -1, args: -1, unit: -1}
+	one := scheduling{at: at, thread: s.tid, kind: as, context: r.context(s), made: -1, args: -1, wait: -1, unit: -1}
 	top := len(s.open) - 1
 	if as == message {
 		for top > 0 && r.method(s.open[top-1].method).Class == "android.os.Handler" {

@@ -1,7 +1,6 @@
 package arttasks
 
 import (
-	"slices"
 	"sort"
 	"time"
 
@@ -16,6 +15,7 @@ func (u *unit) segment(at time.Duration, inclusive bool) int {
 
 // match matches the schedulings of each unit with its starts.
 func (r *reader) match(units []*unit, out *tasks.List) {
+	r.direct()
 	for i := range r.starts {
 		s := &r.starts[i]
 		if s.void || s.unit < 0 || s.from >= 0 || s.timer {
@@ -50,7 +50,7 @@ func (r *reader) match(units []*unit, out *tasks.List) {
 			starts, from = starts[d:], from[s:]
 		}
 	}
-	r.warnings.Counted(0, lost, "%d scheduling is left out: its queue has another number of starts, and nothing shows which is its own", "%d schedulings are left out: their queues have other numbers of starts, and nothing shows which are their own")
+	r.warnings.Counted(0, lost, "%d scheduling is left out: its queue has another number of starts, or of another class, and nothing shows which is its own", "%d schedulings are left out: their queues have other numbers of starts, or of other classes, and nothing shows which are their own")
 	r.warnings.Counted(0, unsure, "%d unit always had work in the trace: tasks that were in its queue before the trace began are taken for later ones", "%d units always had work in the trace: tasks that were in their queues before the trace began are taken for later ones")
 	r.intents(out.Units)
 }
@@ -58,38 +58,34 @@ func (r *reader) match(units []*unit, out *tasks.List) {
 // pairs matches what a unit did between two anchors. It returns how many schedulings are left out.
 func (r *reader) pairs(u *unit, part int, from, starts []int32) int {
 	first, last := part == 0 && u.older, part == len(u.anchors)
+	likely, begun := from, starts
 	switch {
 	case first && !last && len(starts) > len(from): // the first ones were scheduled before the trace
-		starts = starts[len(starts)-len(from):]
+		begun = starts[len(starts)-len(from):]
 	case last && len(from) > len(starts): // the last ones did not start in it
-		if r.inOrder(from[:len(starts)], starts) {
-			return 0
-		}
+		likely = from[:len(starts)]
 	}
-	if len(from) == len(starts) && r.inOrder(from, starts) {
+	if r.inOrder(likely, begun) {
 		return 0
 	}
-	if len(from)*len(starts) > maxPairs {
-		starts = nil
-	}
-	points := make([][]string, len(from))
-	for i, f := range from {
-		to := r.pointsTo(&r.schedules[f])
-		points[i] = to[:min(len(to), 2)] // callers further out call other things, too
+	// One was removed, or came due: those of a class are matched if there are as many of both.
+	ofClass := map[string][2][]int32{}
+	for _, f := range from {
+		if class := r.expected(&r.schedules[f]); class != "" {
+			of := ofClass[class]
+			of[0] = append(of[0], f)
+			ofClass[class] = of
+		}
 	}
 	for _, d := range starts {
-		one := &r.starts[d]
-		class := outer(one.class)
-		for i, f := range from {
-			s := &r.schedules[f]
-			if s.at > one.begin {
-				break
-			}
-			if !s.matched && one.named && slices.Contains(points[i], class) {
-				r.pair(f, d)
-				break
-			}
+		if class := r.starts[d].label(); class != "" {
+			of := ofClass[class]
+			of[1] = append(of[1], d)
+			ofClass[class] = of
 		}
+	}
+	for _, of := range ofClass {
+		r.inOrder(of[0], of[1])
 	}
 	left := 0
 	for _, f := range from {
@@ -101,10 +97,24 @@ func (r *reader) pairs(u *unit, part int, from, starts []int32) int {
 	return left
 }
 
-// inOrder matches schedulings with starts one by one, if none is after its start.
+// label is the class that a task is known by, "" where it is not.
+func (s *start) label() string {
+	if !s.named {
+		return ""
+	}
+	return outer(s.class)
+}
+
+// inOrder matches schedulings with starts one by one, if there are as many of both, none is after
+// its start, and no class is another than expected.
 func (r *reader) inOrder(from, starts []int32) bool {
+	if len(from) != len(starts) {
+		return false
+	}
 	for i, f := range from {
-		if r.schedules[f].at > r.starts[starts[i]].begin {
+		s, one := &r.schedules[f], &r.starts[starts[i]]
+		expected, label := r.expected(s), one.label()
+		if s.at > one.begin || expected != "" && label != "" && expected != label {
 			return false
 		}
 	}
@@ -112,6 +122,48 @@ func (r *reader) inOrder(from, starts []int32) bool {
 		r.pair(f, starts[i])
 	}
 	return true
+}
+
+// direct matches schedulings with what the thread that each woke did first.
+func (r *reader) direct() {
+	began := map[int32]int32{}
+	for i, s := range r.starts {
+		if s.waited >= 0 && !s.void && s.from < 0 && !s.timer {
+			began[s.waited] = int32(i)
+		}
+	}
+	r.expects = map[origin]string{}
+	for i := range r.schedules {
+		s := &r.schedules[i]
+		if s.wait < 0 || s.later {
+			continue
+		}
+		d, ok := began[s.wait]
+		if !ok || s.matched || r.starts[d].begin < s.at || r.starts[d].unit != s.unit {
+			continue
+		}
+		r.pair(int32(i), d)
+		from, class := origin{min(s.kind, execute), s.context, s.made}, r.starts[d].label()
+		if before, known := r.expects[from]; known && before != class {
+			class = ""
+		}
+		r.expects[from] = class
+	}
+}
+
+// expected is the class of what a scheduling has run: what the same place had run when it woke a
+// thread, or a class that it points to and that its unit runs. It is "" where neither is known.
+func (r *reader) expected(s *scheduling) string {
+	if class, known := r.expects[origin{min(s.kind, execute), s.context, s.made}]; known {
+		return class
+	}
+	to := r.pointsTo(s)
+	for _, class := range to[:min(len(to), 2)] { // callers further out call other things, too
+		if s.unit >= 0 && r.classes[s.unit][class] {
+			return class
+		}
+	}
+	return ""
 }
 
 // intents gives what services run in their own threads the stacks that started the services, where

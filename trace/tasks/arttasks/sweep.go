@@ -145,7 +145,7 @@ func (r *reader) resolve(s *scheduling, units []*unit, possible [2][]int32, site
 	one := -1
 	switch {
 	case s.woke:
-		one = r.waiter(candidates, units)
+		one = r.waiter(s, candidates, units)
 	case len(candidates) > 1 && r.woken[class]:
 		busy := slices.DeleteFunc(slices.Clone(candidates), func(u int32) bool { return len(units[u].waiting) > 0 })
 		if len(busy) == 1 {
@@ -182,7 +182,7 @@ func byKind(units []*unit) (out [2][]int32) {
 }
 
 // waiter returns the unit whose thread's wait ends first, -1 where none waits.
-func (r *reader) waiter(candidates []int32, units []*unit) int {
+func (r *reader) waiter(s *scheduling, candidates []int32, units []*unit) int {
 	one, which, soonest := -1, int32(-1), time.Duration(0)
 	for _, u := range candidates {
 		for _, w := range units[u].waiting {
@@ -192,7 +192,7 @@ func (r *reader) waiter(candidates []int32, units []*unit) int {
 		}
 	}
 	if one >= 0 {
-		r.waits[which].used = true
+		r.waits[which].used, s.wait = true, which
 	}
 	return one
 }
@@ -200,13 +200,13 @@ func (r *reader) waiter(candidates []int32, units []*unit) int {
 // rest finds the units of the schedulings that are left, by the place that scheduled them, or by
 // the classes of what the units run.
 func (r *reader) rest(units []*unit, possible [2][]int32, sites map[int32]int32) {
-	classes := make([]map[string]bool, len(units))
-	for i := range classes {
-		classes[i] = map[string]bool{}
+	r.classes = make([]map[string]bool, len(units))
+	for i := range r.classes {
+		r.classes[i] = map[string]bool{}
 	}
 	for i := range r.starts {
 		if s := &r.starts[i]; s.unit >= 0 && s.named {
-			classes[s.unit][outer(s.class)] = true
+			r.classes[s.unit][outer(s.class)] = true
 		}
 	}
 	if r.services == 0 {
@@ -232,7 +232,7 @@ func (r *reader) rest(units []*unit, possible [2][]int32, sites map[int32]int32)
 		from := origin{class, s.context, s.made}
 		unit, known := origins[from]
 		if !known {
-			unit = r.byClass(s, possible[class], classes)
+			unit = r.byClass(s, possible[class])
 			origins[from] = unit
 		}
 		if s.unit = unit; unit < 0 {
@@ -271,11 +271,11 @@ type origin struct {
 // byClass returns the only unit that runs a class which a scheduling points to: that of the object
 // that was made for it, or the innermost one of its stack that any unit runs. It returns -1 where
 // there is none or more than one.
-func (r *reader) byClass(s *scheduling, units []int32, classes []map[string]bool) int32 {
+func (r *reader) byClass(s *scheduling, units []int32) int32 {
 	for _, name := range r.pointsTo(s) {
 		one, several := int32(-1), false
 		for _, u := range units {
-			if classes[u][name] {
+			if r.classes[u][name] {
 				one, several = u, one >= 0
 			}
 		}
