@@ -2,6 +2,7 @@ package show
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,6 +109,10 @@ Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.
 With --open, the link that opens a trace in Perfetto's user interface
 (ui.perfetto.dev), which reads the file from this computer while apkgate waits.
 
+With --newest, the newest calls of each thread of a method trace (art), as many as
+fit 64 MiB, are kept while it is read, which may be while it is written, and the
+answer is about them.
+
 With --perfetto, --pprof or --folded, the calls of a method trace (art) are also
 written for Perfetto's user interface, go tool pprof, or a flame graph: names and
 times alone, with the names of the source where --mapping names R8's mapping.`,
@@ -130,7 +135,7 @@ times alone, with the names of the source where --mapping names R8's mapping.`,
 				return exit.Usage(errors.New("--package is not for --table"), "")
 			}
 			if !cmd.Flags().Changed("table") {
-				return inspect(c, args[0], args[1], app, output.Format(format), files)
+				return inspect(cmd.Context(), c, args[0], args[1], app, output.Format(format), files)
 			}
 			if !cmd.Flags().Changed("format") {
 				format = string(output.FormatCSV)
@@ -169,7 +174,7 @@ func together(flags *pflag.FlagSet, open bool) error {
 	return viewer.PartOf(flags, open)
 }
 
-func inspect(c terminal.Console, name, path, app string, format output.Format, files callFiles) error {
+func inspect(ctx context.Context, c terminal.Console, name, path, app string, format output.Format, files callFiles) error {
 	reader, ok := readers[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(readers))
@@ -191,19 +196,14 @@ func inspect(c terminal.Console, name, path, app string, format output.Format, f
 	if app != "" {
 		read = func(r io.Reader) (trace.Inspection, error) { return more(r, app) }
 	}
-	in := content.Reader
-	var again io.ReadSeeker
-	if files.wanted() {
-		var drop func()
-		if again, drop, err = inputfiles.Seekable(in); err != nil {
-			return exit.Usage(fmt.Errorf("inspect %s: %w", terminal.Plain(path), err), "")
-		}
-		defer drop()
-		in = again
+	in, again, drop, err := files.prepare(ctx, c, path, content.Reader)
+	if err != nil {
+		return err
 	}
+	defer drop()
 	seen, err := read(in)
 	if err != nil {
-		return exit.Usage(fmt.Errorf("inspect %s: %w", terminal.Plain(path), err), "")
+		return unread(path, err)
 	}
 	seen.Entry = content.Entry
 	if err := showAs(c, format, seen); err != nil {
@@ -212,10 +212,7 @@ func inspect(c terminal.Console, name, path, app string, format output.Format, f
 	if seen.Nothing {
 		return unreadable(path, name)
 	}
-	if files.wanted() {
-		return files.write(c, path, again)
-	}
-	return nil
+	return files.write(c, path, again)
 }
 
 // unreadable returns the error of a file in which a reader finds nothing.

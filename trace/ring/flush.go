@@ -22,8 +22,11 @@ type Flushed struct {
 	Warnings []run.Warning
 }
 
-// ErrEmpty is the error of Flush if no call was read so far.
-var ErrEmpty = errors.New("write the kept calls: none was read so far")
+// Errors of Flush if no call was read so far, or none has a time.
+var (
+	ErrEmpty   = errors.New("write the kept calls: none was read so far")
+	ErrNoTimes = errors.New("write the kept calls: the trace has the order of calls and no times")
+)
 
 // Flush writes the calls that are kept as a method trace of ART (streaming, version 2: 0xf2), which
 // apkgate inspect art and diagnose, Android Studio and Perfetto open. The reader waits only while
@@ -40,11 +43,14 @@ func (k *Keep) Flush(w io.Writer) (Flushed, error) {
 		return Flushed{}, ErrEmpty
 	}
 	if c.trace.Clock == art.NoClock {
-		return Flushed{}, errors.New("write the kept calls: the trace has the order of calls and no times")
+		return Flushed{}, ErrNoTimes
 	}
 	b := bufio.NewWriter(w)
 	f := file{b: b, trace: c.trace, numbers: map[int]uint32{}, tids: map[uint32]uint16{}}
 	out, err := f.write(c)
+	if errors.Is(err, ErrEmpty) {
+		return Flushed{}, err
+	}
 	if err == nil {
 		err = b.Flush()
 	}

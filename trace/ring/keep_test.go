@@ -363,7 +363,7 @@ func TestNothingToFlush(t *testing.T) {
 	k = ring.NewKeep(ring.Options{})
 	a := busy(3)
 	read(t, k, a.AllCalls(0xffffffff))
-	if _, err := k.Flush(io.Discard); err == nil || !strings.Contains(err.Error(), "no times") {
+	if _, err := k.Flush(io.Discard); !errors.Is(err, ring.ErrNoTimes) {
 		t.Errorf("of a dump without a clock: %v", err)
 	}
 }
