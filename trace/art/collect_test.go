@@ -2,6 +2,7 @@ package art_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -246,5 +247,52 @@ func TestTreesAreBoundedWhileTheyGrow(t *testing.T) {
 	}
 	if roots != outer || sum < 159.999 || sum > 160.001 || got.TreeLeftOutMS != 0.001 {
 		t.Errorf("%d outermost calls take %g ms, and what is left out up to %g, want 400, 160 and 0.001", roots, sum, got.TreeLeftOutMS)
+	}
+}
+
+// Names and times are all that a record has of a trace: neither the arguments of calls, among them
+// the names of sections, nor what else a file's header says.
+func TestARecordHasNamesAndTimesAlone(t *testing.T) {
+	t.Parallel()
+	s := looper()
+	s.Methods[4] = "android.os.Trace\tbeginSection\t(Ljava/lang/String;)V\tTrace.java\n"
+	file := strings.Replace(string(s.Text(3, "dual")), "vm=art\n", "vm=art\nsection=pay 19.99 EUR to alice@example.com\nalloc-count=4\n", 1)
+	_, got, err := art.Record(strings.NewReader(file), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record any
+	if err := json.Unmarshal(data, &record); err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"art", "wall", "main", "Loader", "Looper.java", "MessageQueue.java", "Handler.java", "Trace.java", "SourceFile", "InputStream.java"}
+	for _, line := range s.Methods {
+		fields := strings.Split(line, "\t")
+		known = append(known, fields[0]+"."+fields[1])
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if !slices.Contains(known, v) {
+				t.Errorf("the record has %q", v)
+			}
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for _, one := range v {
+				walk(one)
+			}
+		}
+	}
+	walk(record)
+	if !strings.Contains(string(data), "android.os.Trace.beginSection") {
+		t.Error("the call of the section is not in it")
 	}
 }
