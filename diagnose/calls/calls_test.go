@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,9 +20,19 @@ type call struct {
 	n     int
 	own   float64
 	calls []call
+	// event and thread are those of an outermost call, "" after the tap on the main thread.
+	event, thread string
 }
 
-func once(name string, own float64, calls ...call) call { return call{name, 1, own, calls} }
+// of is a call in another event, or on another thread.
+func (c call) of(event, thread string) call {
+	c.event, c.thread = event, thread
+	return c
+}
+
+func once(name string, own float64, calls ...call) call {
+	return call{name: name, n: 1, own: own, calls: calls}
+}
 
 func (c call) total() float64 {
 	sum := c.own
@@ -39,7 +50,8 @@ type model struct {
 	// above and below.
 	noise float64
 	seed  uint64
-	spans float64
+	// events are traced besides the tap.
+	events []string
 }
 
 // recorded is a run of so many repetitions of the model, each a window.
@@ -54,11 +66,14 @@ func (m model) recorded(id string, repetitions int) run.Run {
 	places := map[string]int{}
 	for rep := range repetitions {
 		out.Iterations = append(out.Iterations, run.Iteration{})
-		w := run.TraceWindow{Repetition: rep + 1, Event: "tap", FromMS: 1000, ToMS: 1000 + max(m.spans, 3000), Evidence: fmt.Sprintf("%064x", rep+1)}
+		w := run.TraceWindow{Repetition: rep + 1, Event: "tap", FromMS: 1000, ToMS: 4000, Evidence: fmt.Sprintf("%064x", rep+1)}
 		if m.why != nil {
 			w.Why = m.why(rep)
 		}
 		t.Windows = append(t.Windows, w)
+		for _, event := range m.events {
+			t.Windows = append(t.Windows, run.TraceWindow{Repetition: rep + 1, Event: event, FromMS: 5000, ToMS: 8000, Evidence: fmt.Sprintf("%064x", 100+rep)})
+		}
 		var add func(c call, parent int, path string) float64
 		add = func(c call, parent int, path string) float64 {
 			path += "/" + c.name
@@ -68,7 +83,7 @@ func (m model) recorded(id string, repetitions int) run.Run {
 				places[path] = at
 				entry := run.TracedCall{Parent: parent, Name: c.name, Repetitions: make([]int, min(repetitions, run.MaxApart)), RepetitionsMS: make([]float64, min(repetitions, run.MaxApart))}
 				if parent < 0 {
-					entry.Thread, entry.Event = "main", "tap"
+					entry.Thread, entry.Event = cmp.Or(c.thread, "main"), cmp.Or(c.event, "tap")
 				}
 				t.Tree = append(t.Tree, entry)
 			}
@@ -85,8 +100,8 @@ func (m model) recorded(id string, repetitions int) run.Run {
 			return sum
 		}
 		for _, c := range m.usual(rep) {
-			took := add(c, -1, "")
-			chain := run.CallChain{Repetition: rep + 1, Event: "tap", Thread: "main", AtMS: 1200}
+			took := add(c, -1, c.event+c.thread)
+			chain := run.CallChain{Repetition: rep + 1, Event: cmp.Or(c.event, "tap"), Thread: cmp.Or(c.thread, "main"), AtMS: 1200}
 			for at := &c; at != nil; {
 				chain.Methods, chain.MS = append(chain.Methods, at.name), append(chain.MS, took*at.total()/c.total())
 				var longest *call
@@ -164,7 +179,7 @@ func only(t *testing.T, got []diagnose.Cause, kind, method string) diagnose.Caus
 func TestThreeWaysToTakeLonger(t *testing.T) {
 	before := model{noise: 0.05, usual: screen(
 		[]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 10))},
-		[]call{{"com.example.chat.Row.bind", 3, 6, nil}})}
+		[]call{{name: "com.example.chat.Row.bind", n: 3, own: 6}})}
 	for name, c := range map[string]struct {
 		handler, frame []call
 		kind, method   string
@@ -172,22 +187,22 @@ func TestThreeWaysToTakeLonger(t *testing.T) {
 	}{
 		"new": {
 			[]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 10)), once("com.example.chat.Ads.show", 20, once("android.graphics.BitmapFactory.decodeFile", 130))},
-			[]call{{"com.example.chat.Row.bind", 3, 6, nil}},
+			[]call{{name: "com.example.chat.Row.bind", n: 3, own: 6}},
 			NewKind, "com.example.chat.Ads.show", "com.example.chat.Ads.show is new here: called once, it takes 150 ms per repetition, 130 ms of that in android.graphics.BitmapFactory.decodeFile: 100 % of what the main thread takes longer",
 		},
 		"more often": {
 			[]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 10))},
-			[]call{{"com.example.chat.Row.bind", 60, 120, nil}},
+			[]call{{name: "com.example.chat.Row.bind", n: 60, own: 120}},
 			MoreKind, "com.example.chat.Row.bind", "com.example.chat.Row.bind is called 60 times per repetition (before: 3), which takes 114 ms more: 100 % of",
 		},
 		"longer": {
 			[]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 110))},
-			[]call{{"com.example.chat.Row.bind", 3, 6, nil}},
+			[]call{{name: "com.example.chat.Row.bind", n: 3, own: 6}},
 			LongerKind, "com.example.chat.Json.parse", "com.example.chat.Json.parse takes 100 ms longer per repetition: 100 % of",
 		},
 		"longer in the platform": {
 			[]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 10), once("java.lang.Thread.sleep", 300))},
-			[]call{{"com.example.chat.Row.bind", 3, 6, nil}},
+			[]call{{name: "com.example.chat.Row.bind", n: 3, own: 6}},
 			LongerKind, "com.example.chat.Store.load", "com.example.chat.Store.load takes 300 ms longer per repetition, 300 ms of that in java.lang.Thread.sleep: 100 % of",
 		},
 	} {
@@ -212,7 +227,7 @@ func TestThreeWaysToTakeLonger(t *testing.T) {
 // Unchanged builds have no cause, however much repetitions vary, and neither has one that only calls
 // the same code from another place.
 func TestNothingIsNamedWithoutAChange(t *testing.T) {
-	usual := screen([]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 100))}, []call{{"com.example.chat.Row.bind", 30, 60, nil}})
+	usual := screen([]call{once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 100))}, []call{{name: "com.example.chat.Row.bind", n: 30, own: 60}})
 	for seed := range uint64(100) {
 		before, head := model{noise: 0.5, seed: seed, usual: usual}, model{noise: 0.5, seed: 1000 + seed, usual: usual}
 		for repetitions := 1; repetitions < 6; repetitions++ {
@@ -222,7 +237,7 @@ func TestNothingIsNamedWithoutAChange(t *testing.T) {
 		}
 	}
 	before := model{noise: 0.05, seed: 1, usual: usual}
-	moved := model{noise: 0.05, seed: 2, usual: screen([]call{once("com.example.chat.Repository.get", 0.5, once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 100)))}, []call{{"com.example.chat.Row.bind", 30, 60, nil}})}
+	moved := model{noise: 0.05, seed: 2, usual: screen([]call{once("com.example.chat.Repository.get", 0.5, once("com.example.chat.Store.load", 20, once("com.example.chat.Json.parse", 100)))}, []call{{name: "com.example.chat.Row.bind", n: 30, own: 60}})}
 	if got := Explain(moved.recorded("H", 5), []run.Run{before.recorded("B", 5)}, slow); len(got) > 0 {
 		t.Errorf("moved code: %s", text(got[0].Sentence))
 	}
@@ -233,8 +248,8 @@ func TestNothingIsNamedWithoutAChange(t *testing.T) {
 
 // Two causes are told apart, the larger first.
 func TestTwoMethodsAtOnce(t *testing.T) {
-	before := model{noise: 0.05, seed: 1, usual: screen([]call{once("com.example.chat.Store.load", 20)}, []call{{"com.example.chat.Row.bind", 3, 6, nil}})}
-	head := model{noise: 0.05, seed: 2, usual: screen([]call{once("com.example.chat.Store.load", 70)}, []call{{"com.example.chat.Row.bind", 90, 180, nil}})}
+	before := model{noise: 0.05, seed: 1, usual: screen([]call{once("com.example.chat.Store.load", 20)}, []call{{name: "com.example.chat.Row.bind", n: 3, own: 6}})}
+	head := model{noise: 0.05, seed: 2, usual: screen([]call{once("com.example.chat.Store.load", 70)}, []call{{name: "com.example.chat.Row.bind", n: 90, own: 180}})}
 	got := Explain(head.recorded("H", 5), []run.Run{before.recorded("B", 5)}, slow)
 	var names []string
 	for _, c := range got {
@@ -249,10 +264,10 @@ func TestTwoMethodsAtOnce(t *testing.T) {
 // items, in calls that are short each. The list's adapter is to blame, not the layout around it.
 func TestEveryItemIsBound(t *testing.T) {
 	list := func(rows int) func(int) []call {
-		bind := call{"com.example.chat.Adapter.getView", rows, 2 * float64(rows), []call{
-			{"com.example.chat.Item.text", rows, 12 * float64(rows), nil}, {"com.example.chat.Item.avatar", rows, 10 * float64(rows), nil}, {"com.example.chat.Item.time", rows, 9 * float64(rows), nil},
+		bind := call{name: "com.example.chat.Adapter.getView", n: rows, own: 2 * float64(rows), calls: []call{
+			{name: "com.example.chat.Item.text", n: rows, own: 12 * float64(rows)}, {name: "com.example.chat.Item.avatar", n: rows, own: 10 * float64(rows)}, {name: "com.example.chat.Item.time", n: rows, own: 9 * float64(rows)},
 		}}
-		return screen(nil, []call{once("com.example.chat.KeyboardLayout.onLayout", 2, once("android.widget.AbsListView.onLayout", 1, call{"android.widget.AbsListView.obtainView", rows, float64(rows), []call{bind}}))})
+		return screen(nil, []call{once("com.example.chat.KeyboardLayout.onLayout", 2, once("android.widget.AbsListView.onLayout", 1, call{name: "android.widget.AbsListView.obtainView", n: rows, own: float64(rows), calls: []call{bind}}))})
 	}
 	before, head := model{noise: 0.05, usual: list(1)}, model{noise: 0.05, usual: list(60)}
 	head.why = func(int) string { return "a frame took 2050 ms" }

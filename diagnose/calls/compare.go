@@ -64,8 +64,8 @@ func newComparison(head run.Run, base []run.Run, event string) *comparison {
 		c.missedMS = max(c.missedMS, b.MethodTraces.TreeLeftOutMS)
 	}
 	if len(before) == 0 {
-		if anomalies, usual := now.split(); len(anomalies) > 0 && len(usual) > 0 {
-			now, before, c.alone = anomalies, usual, true
+		if anomalies, usual := now.split(); len(anomalies) > 0 {
+			now, before, c.alone = anomalies, usual, len(usual) > 0
 			c.missedMS = head.MethodTraces.TreeLeftOutMS
 		}
 	}
@@ -84,7 +84,7 @@ func newComparison(head run.Run, base []run.Run, event string) *comparison {
 func (c *comparison) sum() {
 	for _, n := range c.all {
 		m := c.of(n)
-		if !n.parent.within(n.name) {
+		if !n.within() {
 			add(m.now, n.now)
 			add(m.before, n.before)
 		} else {
@@ -102,7 +102,7 @@ func (c *comparison) sum() {
 		n := c.all[i]
 		now, before := n.self()
 		if m := c.of(n); m.positive > 0 {
-			n.own = max(mean(now)-mean(before), 0) * min(max(m.growth, 0)/m.positive, 1)
+			n.own = max(mean(now)-mean(before), 0) * max(m.growth, 0) / m.positive
 		}
 		n.more += n.own
 		n.parent.more += n.more
@@ -199,7 +199,7 @@ func (s side) scatter(values []float64) (squares, freedom float64) {
 func (c *comparison) repeats() bool {
 	_, freedom := c.now.scatter(make([]float64, len(c.now)))
 	_, freedomBefore := c.before.scatter(make([]float64, len(c.before)))
-	return len(c.now) > 1 && len(c.before) > 0 && freedom+freedomBefore >= leastFreedom
+	return len(c.now) > 1 && freedom+freedomBefore >= leastFreedom
 }
 
 // settles reports whether they are enough to separate a change from chance.

@@ -52,12 +52,12 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 		if f.Direction != gate.ToRegression || !explains(f.Metric) || len(explained) >= maxFindings && !explained[event] {
 			continue
 		}
-		causes := of(head, base, event)
+		causes := causesOf(head, base, event)
 		if explained[event] { // already explained, for another number of the same event
 			for i := range causes {
 				causes[i].Tables, causes[i].Picture = nil, nil
 			}
-			causes = causes[:min(len(causes), 1)]
+			causes = causes[:min(1, len(causes))]
 		}
 		explained[event] = true
 		for i := range causes {
@@ -95,8 +95,8 @@ func eventOf(m *run.MethodTraces, f diagnose.Finding) string {
 	return f.Event[:at]
 }
 
-// of returns the causes of one event.
-func of(head run.Run, base []run.Run, event string) []diagnose.Cause {
+// causesOf returns the causes of one event.
+func causesOf(head run.Run, base []run.Run, event string) []diagnose.Cause {
 	c := newComparison(head, base, event)
 	t := teller{head: head, base: base, comparison: c, suspects: c.suspects()}
 	t.withFreezes()

@@ -27,6 +27,9 @@ type column struct {
 	anomaly     bool    // something went wrong in it
 }
 
+// of reports whether something is of an event, "" for any.
+func of(event, its string) bool { return event == "" || its == event }
+
 // side is the traced repetitions of one or several runs.
 type side []column
 
@@ -34,7 +37,7 @@ type side []column
 func (s side) add(m *run.MethodTraces, event string, place int) side {
 	at := map[int]int{}
 	for _, w := range m.Windows {
-		if event != "" && w.Event != event || w.Repetition < 1 {
+		if !of(event, w.Event) {
 			continue
 		}
 		slot := (w.Repetition - 1) % run.MaxApart
@@ -122,7 +125,7 @@ func (f *forest) add(r run.Run, event string, place int) {
 		switch {
 		case c.Parent >= 0:
 			parent = nodes[c.Parent]
-		case !diagnose.IsMain(c.Thread, r.App.Package) || event != "" && c.Event != event:
+		case !diagnose.IsMain(c.Thread, r.App.Package) || !of(event, c.Event):
 			parent = nil
 		}
 		if parent == nil {
@@ -199,10 +202,10 @@ func mean(values []float64) float64 {
 	return sum / float64(max(len(values), 1))
 }
 
-// within reports whether a caller of the node, or the node, has that name.
-func (n *node) within(name string) bool {
-	for ; n != nil; n = n.parent {
-		if n.name == name {
+// within reports whether one of the node's callers has its name.
+func (n *node) within() bool {
+	for up := n.parent; up != nil; up = up.parent {
+		if up.name == n.name {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
@@ -27,11 +26,12 @@ type freeze struct {
 // guilty is the method that is blamed.
 func (f freeze) guilty() string { return f.path[f.at] }
 
-// freezes returns the freezes of a run in an event, "" for any: of each guilty method the longest.
+// freezes returns the freezes of a run in an event, "" for any: of each guilty method the longest,
+// the longest of all first.
 func freezes(r run.Run, event string, own func(string) bool) (out []freeze) {
 	seen := map[string]map[int]bool{}
 	for _, chain := range r.MethodTraces.Chains {
-		if !diagnose.IsMain(chain.Thread, r.App.Package) || event != "" && chain.Event != event || len(chain.MS) == 0 || chain.MS[0] < frozenMS {
+		if !diagnose.IsMain(chain.Thread, r.App.Package) || !of(event, chain.Event) || len(chain.MS) == 0 || chain.MS[0] < frozenMS {
 			continue
 		}
 		f := freezeOf(r, chain, own)
@@ -49,6 +49,7 @@ func freezes(r run.Run, event string, own func(string) bool) (out []freeze) {
 	for i, f := range out {
 		out[i].repetitions, out[i].of = len(seen[diagnose.Stable(f.guilty())]), len(r.Iterations)
 	}
+	byMost(out, func(f freeze) float64 { return f.chain.MS[0] }, freeze.guilty)
 	return out
 }
 
@@ -120,7 +121,7 @@ func (t *teller) withFreezes() {
 			at = len(t.suspects)
 			t.suspects = append(t.suspects, t.held(f))
 		}
-		if s := &t.suspects[at]; s.shown == nil || f.chain.MS[0] > s.shown.chain.MS[0] {
+		if s := &t.suspects[at]; s.shown == nil {
 			s.sure, s.shown = diagnose.Seen, &f
 		}
 	}
@@ -129,20 +130,9 @@ func (t *teller) withFreezes() {
 // held returns the suspect of a freeze.
 func (t *teller) held(f freeze) suspect {
 	s := suspect{kind: HeldKind, name: f.guilty(), calls: f.calls, ms: f.ms[f.at], foreign: !t.own(f.guilty())}
-	s.share = min(s.ms/f.chain.MS[0], 1)
+	s.share = s.ms / f.chain.MS[0]
 	if last := len(f.path) - 1; last > f.at {
 		s.inner, s.innerMS = f.path[last], f.ms[last]
 	}
 	return s
-}
-
-// longest orders windows for links: those in which something went wrong first.
-func longest(a, b run.TraceWindow) int {
-	wrong := func(w run.TraceWindow) int {
-		if w.Why != "" {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Compare(wrong(a), wrong(b))
 }

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -119,15 +120,7 @@ func (t teller) columnOf(s suspect) int {
 // drawn returns the largest nodes, each with its callers.
 func (t teller) drawn(amount func(*node) float64) map[*node]bool {
 	all := slices.Clone(t.all)
-	slices.SortStableFunc(all, func(a, b *node) int {
-		switch x, y := amount(a), amount(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b *node) int { return cmp.Compare(amount(b), amount(a)) })
 	out := map[*node]bool{t.root: true}
 	for _, n := range all {
 		if len(out) <= maxDrawn && amount(n) > 0 && out[n.parent] {

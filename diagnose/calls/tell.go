@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -123,7 +124,7 @@ func (f freeze) sentence(s suspect) diagnose.Phrase {
 	return out
 }
 
-func (f freeze) msOf(name string) float64 { return f.ms[max(slices.Index(f.path, name), 0)] }
+func (f freeze) msOf(name string) float64 { return f.ms[slices.Index(f.path, name)] }
 
 // basis returns the basis of the numbers.
 func (t teller) basis() diagnose.Phrase {
@@ -135,28 +136,35 @@ func (t teller) basis() diagnose.Phrase {
 	case t.alone:
 		return say(out, " in which something went wrong, compared with ", diagnose.Count(n, "other", "others"))
 	}
-	if first := t.base[0]; !first.Explains && (first.Session == "" || first.Session != t.head.Session) {
-		return say(out, ", compared with ", diagnose.Amount{Value: float64(n)}, " of earlier runs")
+	out = say(out, ", compared with ", diagnose.Amount{Value: float64(n)})
+	switch first := t.base[0]; {
+	case first.Explains:
+		return say(out, " of the base build, recorded after the verdict")
+	case first.Session != "" && first.Session == t.head.Session:
+		return say(out, " of the base build")
 	}
-	out = say(out, ", compared with ", diagnose.Amount{Value: float64(n)}, " of the base build")
-	if t.base[0].Explains {
-		out = say(out, ", recorded after the verdict")
-	}
-	return out
+	return say(out, " of earlier runs")
 }
 
-// links refers to the traces of the event, the one that shows the suspect first.
+// links refers to the traces of the event: the one that shows the suspect first, then those in which
+// something went wrong.
 func (t teller) links(s suspect) []diagnose.Link {
 	var out []diagnose.Link
-	shows := func(w run.TraceWindow) bool { return s.shown != nil && w.Repetition == s.shown.chain.Repetition }
-	all := slices.Clone(t.head.MethodTraces.Windows)
-	slices.SortStableFunc(all, longest)
-	for _, first := range []bool{true, false} {
-		for _, w := range all {
-			if w.Evidence != "" && (t.event == "" || w.Event == t.event) && shows(w) == first && len(out) < maxLinks {
-				out = append(out, diagnose.Link{Digest: w.Evidence, FromMS: w.FromMS, ToMS: w.ToMS})
-			}
+	rank := func(w run.TraceWindow) int {
+		switch {
+		case s.shown != nil && w.Repetition == s.shown.chain.Repetition:
+			return 0
+		case w.Why != "":
+			return 1
 		}
+		return 2
+	}
+	all := slices.DeleteFunc(slices.Clone(t.head.MethodTraces.Windows), func(w run.TraceWindow) bool {
+		return w.Evidence == "" || !of(t.event, w.Event)
+	})
+	slices.SortStableFunc(all, func(a, b run.TraceWindow) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, w := range all[:min(len(all), maxLinks)] {
+		out = append(out, diagnose.Link{Digest: w.Evidence, FromMS: w.FromMS, ToMS: w.ToMS})
 	}
 	return out
 }
