@@ -193,3 +193,28 @@ func TestLoadsOnALostDevice(t *testing.T) {
 		})
 	}
 }
+
+// What a task waits for takes longer beside a load: ten downloads halve the network.
+func TestLoadsSlowTasks(t *testing.T) {
+	t.Parallel()
+	ran := func(load *config.BackgroundLoad) float64 {
+		_, job, folder, _ := watched(t, "pixel-7-android-16", config.KeepWorst, simulator.Options{})
+		job.Evidence.Tasks, job.Scenario.Load = true, load
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 2, 0
+		job.App.APK = demoWith(t, queued)
+		r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+		wantComplete(t, r, 2)
+		for _, g := range r.Run.Tasks.Groups {
+			if g.Name == "message 7: Saver.sync from main" {
+				return g.Ran.MeanMS
+			}
+		}
+		t.Fatalf("no sync in %+v", r.Run.Tasks.Groups)
+		return 0
+	}
+	// 600 ms of network become 1,200; the 20 ms of CPU stay.
+	before, now := ran(nil), ran(&config.BackgroundLoad{Downloads: 10, From: "http://10.0.2.2/f"})
+	if more := now - before; more < 590 || more > 610 {
+		t.Errorf("the sync takes %.0f ms beside ten downloads, and %.0f ms without", now, before)
+	}
+}

@@ -30,7 +30,8 @@ type Conditions struct {
 	// Little and SlowClock are factors on work on the little CPUs, and on CPUs with a limited
 	// frequency.
 	Little, SlowClock float64
-	// Tasks draws the noise of the app's asynchronous tasks, and Loads are the factors on them.
+	// Tasks draws the noise of the app's asynchronous tasks, and Loads are the factors on them,
+	// of which that of the CPU is in Speed too.
 	Tasks *rand.Rand
 	Loads dispatch.Loads
 	// Slow returns the additional delay of content on a slowed network; nil for none.

@@ -1,6 +1,7 @@
 package choreo
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/apkgate/apkgate/simulator/internal/dispatch"
@@ -14,7 +15,7 @@ func (s *stage) dispatch(begin time.Duration, sc simapp.Scenario) {
 	if len(s.app.Tasks) == 0 {
 		return
 	}
-	play := dispatch.Play{App: s.app, Speed: s.factor, Loads: s.c.Loads, Random: s.c.Tasks}
+	play := dispatch.Play{App: s.app, Speed: s.factor / cmp.Or(s.c.Loads.CPU, 1), Loads: s.c.Loads, Random: s.c.Tasks}
 	switch {
 	case s.c.Start != Shows:
 		play.Marks = append(play.Marks, dispatch.Mark{At: begin, Event: simapp.StartEvent})

@@ -1,11 +1,13 @@
 package phone
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
 	"time"
 
+	"github.com/apkgate/apkgate/simulator/internal/dispatch"
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
@@ -215,18 +217,32 @@ func (l *load) fail(part, why string) {
 	}
 }
 
-// slows returns the factor on all work beside the load; its parts were not measured on a phone. A
-// CPU that is shared with a process that asks for s of it leaves 1 - s/2 (the kernel's scheduler is
-// fair).
-func (l *load) slows() float64 {
-	if !l.runs() {
-		return 1
+// factors returns what becomes longer beside the load; none of it was measured on a phone. A CPU that
+// is shared with a process that asks for s of it leaves 1 - s/2, as the kernel's scheduler is fair.
+// Two files that are written halve the storage, and ten downloads the network.
+func (l *load) factors() (f dispatch.Loads) {
+	if l == nil || !l.runs() {
+		return f
 	}
-	factor := 1 / (1 - l.cpu/2)
-	if l.phone.power.HeldKB > 0 {
+	f.CPU = 1 / (1 - l.cpu/2)
+	if !l.failed["storage"] {
+		f.IO = 1 + float64(l.storage)/2
+	}
+	if !l.failed["downloads"] {
+		f.Network = 1 + float64(l.downloads)/10
+	}
+	return f
+}
+
+// slows returns the factor on all work beside the load: of its CPU, of the pages that have to be made
+// where memory is held, and of the storage, which pages are read from.
+func (l *load) slows() float64 {
+	f := l.factors()
+	factor := cmp.Or(f.CPU, 1)
+	if l != nil && l.phone.power.HeldKB > 0 {
 		factor *= 1.15
 	}
-	if l.storage > 0 && !l.failed["storage"] {
+	if f.IO > 1 {
 		factor *= 1.1
 	}
 	return factor

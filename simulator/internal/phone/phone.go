@@ -338,7 +338,7 @@ func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Condition
 		Context: p.context(),
 		Speed:   p.profile.Speed * p.heatFactor() * p.clockFactor() * p.packages.CodeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, noise, p.random("session", app.Package, p.state.network)),
-		Little:  p.power.Hardware.OnLittle(), SlowClock: p.power.Hardware.HeldDown(), Recorded: p.recordingCost(app),
+		Little:  p.power.Hardware.OnLittle(), SlowClock: p.power.Hardware.HeldDown(), Recorded: p.recordingCost(app), Loads: p.load.factors(),
 	}
 }
 

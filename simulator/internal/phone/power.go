@@ -189,10 +189,7 @@ func (p *Phone) clockFactor() float64 {
 	if p.system.Busy() {
 		factor *= busyFactor
 	}
-	if p.load != nil {
-		factor *= p.load.slows()
-	}
-	return factor
+	return factor * p.load.slows()
 }
 
 // heatFactor returns the factor on all work on a CPU that is throttled by heat.
