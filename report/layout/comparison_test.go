@@ -159,7 +159,7 @@ func TestComparisonHint(t *testing.T) {
 		bare := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Verdict: verdict}})
 		for _, f := range bare.Facts {
 			if f.Label == "Next" || f.Label == "Why" {
-				t.Errorf("%s: without a hint it says %q", verdict, f)
+				t.Errorf("%s: without a hint it says %+v", verdict, f)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func TestFactsOfImprovement(t *testing.T) {
 	in := improvement()
 	in.Verdict.Runs[0].Hint = "accept it"
 	if d := Verdict(in); factOf(d, "Also better") != "" || factOf(d, "Next") != "" {
-		t.Errorf("an improvement says %q", d.Facts)
+		t.Errorf("an improvement says %+v", d.Facts)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestRefreshRefusals(t *testing.T) {
 		t.Errorf("what to do is %q", got)
 	}
 	if got := Refresh(RefreshInput{Refresh: r}).Facts; slices.ContainsFunc(got, func(f document.Fact) bool { return f.Label == "Next" }) {
-		t.Errorf("without a hint it says %q", got)
+		t.Errorf("without a hint it says %+v", got)
 	}
 }
 
