@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
+	"github.com/apkgate/apkgate/trace/perfetto/screens"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/grouping"
@@ -93,11 +94,15 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 	}
 	var traced rendering.Trace
 	var list tasks.List
+	var shown []trace.Screen
 	asked := e.work.Watcher.Tasks && applog.HasMessages(e.phone.Target.Facts.API)
 	err := e.phone.Perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
 		traced, err = rendering.Read(packets.Packets(trace), rendering.App{Package: e.work.App.Package, Process: of}, beside...)
 		if err == nil && asked {
 			list, err = messagequeue.Read(packets.Packets(trace), of)
+		}
+		if err == nil && len(list.Tasks) > 0 {
+			shown, err = screens.Read(packets.Packets(trace), of)
 		}
 		return err
 	})
@@ -118,22 +123,21 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 	}
 	e.addPaths(a, seen, traced)
 	if asked {
-		out.Tasks = e.addTasks(a, seen, list)
+		out.Tasks = e.addTasks(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen), Screens: shown})
 	}
 	return nil
 }
 
 // addTasks adds the asynchronous tasks of a repetition, and returns them; nil if the app told none.
-func (e *evidence) addTasks(a *attempt, seen applog.Sifted, list tasks.List) *grouping.Queues {
-	if len(list.Tasks) == 0 {
+func (e *evidence) addTasks(r grouping.Repetition) *grouping.Queues {
+	if len(r.List.Tasks) == 0 {
 		e.warnOnce("no asynchronous tasks are known: the app's process has not registered its messages with Perfetto, or Android's flag for that is off (apkgate doctor)")
 		return nil
 	}
 	if e.tasks == nil {
 		e.tasks = grouping.NewCollector(e.work.App.Package, grouping.Late)
 	}
-	e.tasks.Add(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen)})
-	queues := grouping.QueuesOf(list)
+	queues := e.tasks.Add(r)
 	return &queues
 }
 

@@ -80,8 +80,8 @@ func NewCollector(app string, threshold time.Duration) *Collector {
 	return &Collector{threshold: threshold, contexts: newContexts(app)}
 }
 
-// Add adds the tasks of one repetition.
-func (c *Collector) Add(r Repetition) {
+// Add adds the tasks of one repetition, and returns their queues.
+func (c *Collector) Add(r Repetition) Queues {
 	list := r.List
 	if c.tells == nil {
 		c.source, c.tells = list.Source, &list.Tells
@@ -111,6 +111,7 @@ func (c *Collector) Add(r Repetition) {
 		list.Tasks[i].Context = nil // the stack is kept
 	}
 	c.parts = append(c.parts, p)
+	return p.queues
 }
 
 // unitOf returns the unit as in the record. Threads that are numbered are of one kind.
