@@ -70,6 +70,20 @@ func TestTasksAreRecorded(t *testing.T) {
 	}
 }
 
+// A task that runs on after the event with which its screen goes is obsolete, as the activity's
+// stop in the trace tells.
+func TestObsoleteTasksAreRecorded(t *testing.T) {
+	t.Parallel()
+	r := recordTasks(t, "pixel-7-android-16", queued+"task fare on saver after open-message code 9 runs 5ms network 9s until scroll-message\n", true)
+	found := map[string]int{}
+	for _, g := range r.Tasks.Groups {
+		found[g.Name] += g.Obsolete
+	}
+	if found["message 9 from main"] != 2 || found["message 8 from main"] != 0 || found["message 7: Saver.sync from main"] != 0 {
+		t.Errorf("obsolete are %v", found)
+	}
+}
+
 // Without the key, on a phone that exposes nothing, and for an app that does not register, there is
 // neither section nor metric; the reason is a warning, once.
 func TestTasksThatAreNotExposed(t *testing.T) {

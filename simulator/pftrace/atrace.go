@@ -49,6 +49,7 @@ func (k *kernel) sections(t *timeline.Timeline) {
 		}
 	}
 	k.taskSections(t)
+	k.screens(t)
 	for _, s := range t.Slices {
 		one := k.threads[s.TID]
 		if s.Category != "" && slices.Contains(k.asked.Categories, s.Category) || s.Category == "" && k.asksFor(one.Process) {

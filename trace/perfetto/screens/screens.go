@@ -6,6 +6,8 @@
 package screens
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +23,8 @@ import (
 const maxScreens = 10_000
 
 // Read returns the screens of the processes for which of is true, in the order in which they were
-// resumed: one that is resumed again is another one. It returns an error only where reading fails.
+// resumed: one that is resumed again is another one. One that is paused first was resumed before the
+// trace began, and counts from time 0 of its clock. It returns an error only where reading fails.
 // Without CLOCK_MONOTONIC in the trace there are none.
 func Read(in packets.Source, of func(pid int) bool) ([]trace.Screen, error) {
 	r := &reader{of: of}
@@ -45,6 +48,7 @@ func Read(in packets.Source, of func(pid int) bool) ([]trace.Screen, error) {
 		}
 		out = append(out, one)
 	}
+	slices.SortStableFunc(out, func(a, b trace.Screen) int { return cmp.Compare(a.From, b.From) })
 	return out, nil
 }
 
@@ -82,7 +86,11 @@ func (r *reader) Event(e *packets.Event) {
 			r.screens = append(r.screens, screen{pid: p.PID, class: class, from: e.At, to: -1})
 		}
 	case "performPause":
-		r.each(p.PID, class, func(s *screen) { s.paused = true })
+		known := false
+		r.each(p.PID, class, func(s *screen) { s.paused, known = true, true })
+		if !known && len(r.screens) < maxScreens { // resumed before the trace began
+			r.screens = append(r.screens, screen{pid: p.PID, class: class, to: -1, paused: true})
+		}
 	case "performStop":
 		// Another instance of the class may be in front: it has not been paused.
 		r.each(p.PID, class, func(s *screen) {

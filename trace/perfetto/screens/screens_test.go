@@ -59,6 +59,10 @@ func TestRead(t *testing.T) {
 		"two processes": {
 			[]line{{2000, "B|40|performResume:a"}, {2100, "B|40|performPause:a"}, {2200, "B|41|performStop:a"}, {2300, "B|40|performStop:b"}}, []trace.Screen{{From: time.Second, To: -1}},
 		},
+		"resumed before the trace began": {
+			[]line{{2000, "B|40|performResume:dialog"}, {2100, "B|40|performPause:dialog"}, {2150, "B|40|performPause:a"}, {2200, "B|40|performStop:a"}},
+			[]trace.Screen{{From: -time.Second, To: 1200 * time.Millisecond}, {From: time.Second, To: -1}},
+		},
 		"another process": {[]line{{2000, "B|50|performResume:a"}, {2200, "B|40|performTraversal"}}, nil},
 		"stopped alone":   {[]line{{2000, "B|40|performStop:a"}}, nil},
 	} {
