@@ -124,9 +124,9 @@ task show on tasks after back at 10ms network 600ms shows 12
 	r := recordTasks(t, "pixel-7-android-16", app, false)
 	fixed := recordTasks(t, "pixel-7-android-16", strings.ReplaceAll(app, " on tasks ", " on pool-1 "), false)
 	last := func(r run.Run, metric string) float64 { return r.Iterations[0].Events[5].Metrics[metric] }
-	late, soon := last(r, "frames.settled_ms"), last(fixed, "frames.settled_ms")
+	late, soon := last(r, "events.settled_ms"), last(fixed, "events.settled_ms")
 	// 1,600 ms and 610 ms until the picture, which 12 frames at 60 Hz draw.
-	if late < 1780 || late > 1850 || soon < 790 || soon > 860 || r.Iterations[0].Metrics["frames.settled_ms"] < late {
+	if late < 1780 || late > 1850 || soon < 790 || soon > 860 || r.Iterations[0].Metrics["events.settled_ms"] < late {
 		t.Errorf("settled after %v ms, and %v ms with two threads", late, soon)
 	}
 	if n := last(r, "frames.late"); n > last(fixed, "frames.late")+1 {

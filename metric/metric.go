@@ -246,7 +246,7 @@ var builtin = []Metric{
 	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
-	{Name: "frames.settled_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time until an event's last frame", Decimals: 0, Log: true, OnRequest: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 8},
+	{Name: "events.settled_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time until an event's last frame", Decimals: 0, Log: true, OnRequest: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 8},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02, Decides: true},
 	{Name: "anr.input", Direction: LowerIsBetter, Title: "ANRs by input", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},
 	{Name: "anr.broadcast", Direction: LowerIsBetter, Title: "ANRs by a broadcast", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},

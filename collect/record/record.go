@@ -118,7 +118,7 @@ func (m Measurement) addTimes(it *run.Iteration) {
 // addSettled adds to each event how long it took until the last frame before the next one, and to
 // the whole the longest of these times: a picture that comes late makes no frame late.
 func (m Measurement) addSettled(it *run.Iteration, buckets [][]jank.Frame) {
-	const name = "frames.settled_ms"
+	const name = "events.settled_ms"
 	for i, drawn := range buckets {
 		if i == 0 || len(drawn) == 0 {
 			continue

@@ -23,13 +23,13 @@ func TestTimesUntilLastFrames(t *testing.T) {
 	}.iteration()
 	want := []float64{-1, 310, -1, 500}
 	for i, b := range it.Events {
-		got, known := b.Metrics["frames.settled_ms"]
+		got, known := b.Metrics["events.settled_ms"]
 		if known != (want[i] >= 0) || known && got != want[i] {
 			t.Errorf("%s: %v ms, want %v", b.Name, got, want[i])
 		}
 	}
-	if it.Metrics["frames.settled_ms"] != 500 {
-		t.Errorf("the whole: %v ms", it.Metrics["frames.settled_ms"])
+	if it.Metrics["events.settled_ms"] != 500 {
+		t.Errorf("the whole: %v ms", it.Metrics["events.settled_ms"])
 	}
 }
 

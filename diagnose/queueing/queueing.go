@@ -41,8 +41,11 @@ const (
 	maxAlone    = 20 // the same where there is neither a finding nor a run before
 )
 
-// waited is the explained metric where nothing was flagged.
-const waited = "tasks.queued_ms"
+// waited is the explained metric where nothing was flagged; settled is an event's own time.
+const (
+	waited  = "tasks.queued_ms"
+	settled = "events.settled_ms"
+)
 
 // Explain explains the findings of a run on times of events, on frames that waited for a task, and
 // on tasks.* metrics, by comparing with similar runs before; the main cause of each finding comes
@@ -100,10 +103,10 @@ func everyEvent(t *run.Tasks) []diagnose.Finding {
 var builtin = metric.Default()
 
 // explains reports whether tasks can explain a metric: frames, tasks, the time until something is
-// displayed, and times that the app or another tool measured. CPU time, for instance, does not
+// displayed or an event's last frame, and times that the app or another tool measured. CPU time, for instance, does not
 // depend on any queue.
 func explains(head run.Run, name string) bool {
-	if name == waited || strings.HasPrefix(name, "tasks.") || strings.HasPrefix(name, "startup.") || strings.HasPrefix(name, "frames.") {
+	if name == waited || strings.HasPrefix(name, "tasks.") || strings.HasPrefix(name, "startup.") || strings.HasPrefix(name, "frames.") || name == settled {
 		return true
 	}
 	_, known := builtin.Lookup(name)

@@ -131,7 +131,7 @@ func TestExplainOnlyWhatTasksExplain(t *testing.T) {
 	head, base := queue("head"), []run.Run{recordedRun("base", 210, []run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 450), of("Log", 1, 0, 450), background())}
 	head.Declared = append(head.Declared, run.Declared{Name: "app.items", Better: "lower"})
 	for metric, want := range map[string]bool{
-		"app.shown_ms": true, "startup.ttid_ms": true, "tasks.queued_ms": true, "tasks.waiting": true,
+		"app.shown_ms": true, "startup.ttid_ms": true, "tasks.queued_ms": true, "tasks.waiting": true, "events.settled_ms": true,
 		"tasks.ran_ms": false, "cpu.time_ms": false, "app.items": false, "energy.total_j": false, "frames.slow": false,
 	} {
 		got := Explain(head, base, []diagnose.Finding{{Event: "open", Metric: metric, Direction: gate.ToRegression}})
