@@ -112,7 +112,7 @@ func detailsOf(list tasks.List) SourceDetails {
 	d.Longest = []WaitingTasks{}
 	for _, t := range longest[:min(len(longest), maxLongest)] {
 		d.Longest = append(d.Longest, WaitingTasks{
-			Unit: prose.Clip(list.Units[t.Unit].Name, 100), Name: t.Name, Thread: t.Thread, Sender: t.Sender, Queued: queued(t), Ran: ran(t), Context: t.Context,
+			Unit: prose.Clip(list.Units[t.Unit].Name, 100), Name: cmp.Or(t.Name, t.Inside), Thread: t.Thread, Sender: t.Sender, Queued: queued(t), Ran: ran(t), Context: t.Context,
 		})
 	}
 	return d
