@@ -102,7 +102,6 @@ type entry struct {
 	timeline.Task
 	cpu, waits time.Duration
 	handles    func()
-	order      int
 }
 
 // unit is the state of a simapp.Unit.
