@@ -48,7 +48,7 @@ func (r Regressed) Open() bool { return r.Frames || r.Energy }
 // add adds a finding.
 func (r *Regressed) add(event, name string, change float64) {
 	switch {
-	case strings.HasPrefix(name, "frames."), strings.HasPrefix(name, "tasks."):
+	case strings.HasPrefix(name, "frames."), strings.HasPrefix(name, "tasks."), name == "events.settled_ms":
 		r.Frames = true
 	case strings.HasPrefix(name, "energy."):
 		r.Energy = true

@@ -65,6 +65,7 @@ func TestRegressedIn(t *testing.T) {
 	}{
 		"nothing is worse":               {[]gate.RunVerdict{passed}, ""},
 		"what no recording explains":     {[]gate.RunVerdict{worseRun("read a", "34", got("cpu.time_ms", 0.2))}, ""},
+		"an event's own time":            {[]gate.RunVerdict{worseRun("read a", "34", got("events.settled_ms", 0.2))}, "read a events.settled_ms, frames open"},
 		"a doubt is no regression":       {[]gate.RunVerdict{worseRun("read a", "34", got(frameTime, 0.2), suspect)}, "read a frames.duration_ms, frames open"},
 		"frames and joules":              {[]gate.RunVerdict{worseRun("read a", "34", got(frameTime, 0.2), got(joules, 0.1))}, "read a frames.duration_ms energy.total_j, frames open, energy open"},
 		"the largest of a scenario":      {[]gate.RunVerdict{worseRun("read a", "34", got(frameTime, 0.2)), worseRun("read b", "34", got(frameTime, 0.1), got("frames.smooth_ratio", -0.5))}, "read b frames.duration_ms frames.smooth_ratio, frames open"},
