@@ -35,8 +35,10 @@ const Source = "mq"
 
 // Limits of what is kept besides tasks.
 const (
-	maxThreads = 10_000
-	maxNested  = 512 // slices within a message
+	maxMessages = tasks.MaxTasks / 4 // some 15 minutes of a busy app
+	maxThreads  = 10_000
+	maxNested   = 512 // slices within a message
+	maxShared   = 10_000
 )
 
 // Read reads the tasks of the processes for which of is true, or of all if of is nil, on
@@ -44,7 +46,7 @@ const (
 // only where reading fails.
 func Read(in packets.Source, of func(pid int) bool) (tasks.List, error) {
 	f := packets.New()
-	r := &reader{file: f, threads: threads.New(f), of: of, sent: map[flow]int{}, open: map[int]*handling{}}
+	r := &reader{file: f, threads: threads.New(f), of: of, sent: map[flow]int{}, open: map[int]*handling{}, names: map[string]string{}}
 	r.events = trackevent.New(f, r.threads)
 	if err := in(f, r.threads, r); err != nil {
 		return tasks.List{}, err
@@ -94,6 +96,7 @@ type reader struct {
 	messages []message
 	sent     map[flow]int // in messages
 	open     map[int]*handling
+	names    map[string]string // of threads
 	leftOut  int
 	any      bool // an event of the category was there
 }
@@ -191,12 +194,24 @@ func (r *reader) place(e trackevent.Event) (thread, process int) {
 
 // add adds a message; it returns -1 if there are too many.
 func (r *reader) add(m message) int {
-	if len(r.messages) >= tasks.MaxTasks {
+	if len(r.messages) >= maxMessages {
 		r.leftOut++
 		return -1
 	}
+	m.sender, m.receiver = r.share(m.sender), r.share(m.receiver)
 	r.messages = append(r.messages, m)
 	return len(r.messages) - 1
+}
+
+// share returns an equal name that others have too: threads are few.
+func (r *reader) share(name string) string {
+	if one, known := r.names[name]; known {
+		return one
+	}
+	if len(r.names) < maxShared {
+		r.names[name] = name
+	}
+	return name
 }
 
 // receive returns the message that a thread begins to handle: the one whose flow ends there, or one
@@ -210,7 +225,7 @@ func (r *reader) receive(at time.Duration, thread int, e trackevent.Event, about
 			m := &r.messages[i]
 			m.received, m.thread = at, thread
 			if about.sender != "" {
-				m.sender = about.sender
+				m.sender = r.share(about.sender)
 			}
 			return i
 		}

@@ -250,3 +250,12 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Messages beyond the limit are counted.
+func TestMessagesAreLimited(t *testing.T) {
+	t.Parallel()
+	r := &reader{names: map[string]string{}, messages: make([]message, maxMessages-1)}
+	if first, second := r.add(message{sender: "main"}), r.add(message{}); first != maxMessages-1 || second != -1 || r.leftOut != 1 {
+		t.Errorf("places %d and %d, %d left out", first, second, r.leftOut)
+	}
+}
