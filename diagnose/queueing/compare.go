@@ -213,11 +213,14 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	return out
 }
 
-// asLong is the factor up to which tasks take as long as before, and cut the one from which on the
-// mean of tasks shows that they did not run to their end before, where the longest did.
+// asLong is the factor up to which tasks take as long as before. Tasks that were cut short before
+// take longer on average now, by the factor cut; the shortest of them was shorter than a half of the
+// longest then, and is closer to it now by even.
 const (
 	asLong = 1.1
 	cut    = 1.25
+	half   = 0.5
+	even   = 0.3
 )
 
 // slower returns by which factor the tasks of a group take longer than before on average.
@@ -235,16 +238,25 @@ func (c comparison) slower(group int) float64 {
 	return now / (before / float64(n))
 }
 
-// wasCut reports whether tasks of a group were cut short before: they take longer on average, and
-// the longest of them does not.
+// wasCut reports whether tasks of a group were cut short before.
 func (c comparison) wasCut(group int) bool {
 	g := c.head.Groups[group]
-	most := 0.0
+	sum, n := 0.0, 0.0
 	for i, groups := range c.same(g, false) {
-		most = max(most, c.base[i].longestRun(groups))
+		for _, k := range groups {
+			sum, n = sum+evenness(c.base[i].Groups[k].Ran), n+1
+		}
 	}
 	factor, _ := c.pace(g.Name)
-	return most > 0 && c.slower(group) >= cut*factor && longest(g.Ran) < (1+leastGrowth)*factor*most
+	return n > 0 && sum/n < half && evenness(g.Ran) >= sum/n+even && c.slower(group) >= cut*factor
+}
+
+// evenness returns how long the shortest of some times is, as a share of the longest.
+func evenness(s run.Spread) float64 {
+	if len(s.QuantilesMS) == 0 || longest(s) == 0 {
+		return 1
+	}
+	return s.QuantilesMS[0] / longest(s)
 }
 
 // move sets whether the tasks of a group ran in another unit before, or in one that ran more of

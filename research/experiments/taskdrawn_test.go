@@ -31,7 +31,7 @@ var platformStacks = map[string][]string{
 
 // draw draws an app whose head has a defect of that kind, "" for none.
 func draw(seed uint64, kind string) (head, base queueApp) {
-	d := drawer{Rand: rand.New(rand.NewPCG(20_261_127, seed)), head: queueApp{pkg: drawnApp, load: map[string]float64{}}, base: queueApp{pkg: drawnApp, load: map[string]float64{}}}
+	d := drawer{Rand: rand.New(rand.NewPCG(24_024, seed)), head: queueApp{pkg: drawnApp, load: map[string]float64{}}, base: queueApp{pkg: drawnApp, load: map[string]float64{}}}
 	d.unit("AsyncTask", run.AsyncTask, 1, 1)
 	d.unit("io", run.ThreadPool, d.from(2, 4), 0)
 	d.unit("wide", run.ThreadPool, 8, 0)

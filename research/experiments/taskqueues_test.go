@@ -173,3 +173,63 @@ func TestCausesInUnseenQueues(t *testing.T) {
 		t.Errorf("right first in %d of %d, the second named in %d of %d, nothing named of %d of %d unchanged builds, and %d wrong and clear; want 90 %%, 80 %%, 98 %% and none", total.first, total.builds, total.second, total.both, quiet, all, total.wrongClear)
 	}
 }
+
+// TestRanksOfDefects compares at which place a defect stands among what is reported with the paper's
+// Table 2, whose 27 issues have a mean rank of 1.7: in a recording of the build alone, as DiagDroid
+// reports it, and compared with the base build.
+//
+//	APKGATE_EVALUATION=full go test ./research/experiments -run TestRanksOfDefects -v
+func TestRanksOfDefects(t *testing.T) {
+	phones := queuePhones[:1]
+	if os.Getenv("APKGATE_EVALUATION") == "full" {
+		phones = queuePhones
+	}
+	type ranked struct{ builds, places, reported, missed int }
+	ranks := map[string]*[2]ranked{"all": {}}
+	for i, c := range queueCases(t) {
+		if c.wants == "" {
+			continue
+		}
+		if ranks[c.wants] == nil {
+			ranks[c.wants] = &[2]ranked{}
+		}
+		for k, p := range phones {
+			seed := uint64(1_000*i + 100*k)
+			alone := queueing.Explain(c.head.measured("head", p, 5, seed), nil, nil)
+			slices.SortStableFunc(alone, diagnose.Compare)
+			for how, causes := range [][]diagnose.Cause{eachOnce(alone), explained(c.head, c.base, c.event, p, seed)} {
+				at := slices.IndexFunc(causes, func(cause diagnose.Cause) bool { return p.right(cause.Kind, c.wants) })
+				for _, r := range []*ranked{&ranks[c.wants][how], &ranks["all"][how]} {
+					r.builds++
+					if at < 0 {
+						r.missed++
+						continue
+					}
+					r.places, r.reported = r.places+at+1, r.reported+len(causes)
+				}
+			}
+		}
+	}
+	mean := func(r ranked) (rank, of float64) {
+		n := float64(max(r.builds-r.missed, 1))
+		return float64(r.places) / n, float64(r.reported) / n
+	}
+	for kind, r := range ranks {
+		aloneRank, aloneOf := mean(r[0])
+		rank, of := mean(r[1])
+		t.Logf("| %s | %d | %.1f of %.1f | %d | %.1f of %.1f | %d |", kind, r[0].builds, aloneRank, aloneOf, r[0].missed, rank, of, r[1].missed)
+	}
+	if rank, _ := mean(ranks["all"][1]); rank > 1.7 {
+		t.Errorf("compared with the base build, a defect is at place %.2f in the mean, want at most the paper's 1.7", rank)
+	}
+}
+
+// eachOnce returns each cause once, whatever the events that it explains.
+func eachOnce(all []diagnose.Cause) (out []diagnose.Cause) {
+	for _, c := range all {
+		if !slices.ContainsFunc(out, func(o diagnose.Cause) bool { return o.Kind == c.Kind && o.Subject == c.Subject }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
