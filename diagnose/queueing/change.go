@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// The least that is reported.
+// The least that is reported: docs/evaluation/tasks.md#what-decides has the reasons.
 const (
 	certain      = 3.0  // errors by which a time must have grown
 	drifted      = 0.05 // of its mean, by which any time may differ from session to session

@@ -154,6 +154,7 @@ func (f figure) check(t *testing.T, r run.Run) {
 		}
 	}
 	most := g.Queued.QuantilesMS[len(g.Queued.QuantilesMS)-1]
+	t.Logf("| %s | %d | %.2f | %.0f | %.2f |", f.name, r.Tasks.Units[g.Unit].Capacity, g.Late.QueueMean, most, g.Late.AheadRanMS)
 	if capacity := r.Tasks.Units[g.Unit].Capacity; capacity != f.capacity || !near(most, f.maxMS) || !near(g.Late.QueueMean, f.length) || !near(g.Late.AheadRanMS, f.aheadMS) {
 		t.Errorf("%s: capacity %d, longest wait %.0f ms, length %.2f, mean execution in the queue %.1f ms; want %d, %.0f, %.2f and %.1f", g.Name, capacity, most, g.Late.QueueMean, g.Late.AheadRanMS, f.capacity, f.maxMS, f.length, f.aheadMS)
 	}
