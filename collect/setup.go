@@ -81,9 +81,6 @@ func (c *collector) do(ctx context.Context, steps []step) error {
 // prepareEvidence prepares recording the evidence that may be kept.
 func (c *collector) prepareEvidence(ctx context.Context) (err error) {
 	c.phone.Evident, err = c.watcher.Prepare(ctx, c.apps)
-	if c.phone.Evident && c.watcher.Tasks && !applog.HasMessages(c.target.Facts.API) {
-		c.journal.Warnf("no asynchronous tasks are known: before Android 16 loopers tell no messages")
-	}
 	if c.phone.Evident && !c.traceable() {
 		c.journal.Warnf("the app's own sections are in no trace, so that causes of slow frames name none of its functions, composables and items: add %s to <application> in its manifest", apk.TraceableLine)
 	}

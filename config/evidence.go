@@ -20,7 +20,8 @@ type Evidence struct {
 	// some of the device's time, so that runs with and without it are not comparable.
 	Keep string `yaml:"keep,omitempty" jsonschema:"enum=none,enum=worst,enum=anomalies,enum=all,default=none"`
 	// Also record how long the app's asynchronous tasks waited in queues and ran: the messages of its
-	// loopers, where the device and the app expose them (Android 16). It needs keep.
+	// loopers, where the device and the app expose them (Android 16), or else the sections that the
+	// app writes of its tasks. It needs keep.
 	Tasks bool `yaml:"tasks,omitempty" jsonschema:"default=false"`
 	// Have a refresh of the main branch keep the accepted build, for pull requests to be measured
 	// against in turns.

@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/grouping"
-	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
+	"github.com/apkgate/apkgate/trace/tasks/tasksources"
 )
 
 // evidence watches for anomalies, and keeps what was recorded of them.
@@ -95,11 +95,11 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 	var traced rendering.Trace
 	var list tasks.List
 	var shown []trace.Screen
-	asked := e.work.Watcher.Tasks && applog.HasMessages(e.phone.Target.Facts.API)
+	asked := e.work.Watcher.Tasks
 	err := e.phone.Perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
 		traced, err = rendering.Read(packets.Packets(trace), rendering.App{Package: e.work.App.Package, Process: of}, beside...)
 		if err == nil && asked {
-			list, err = messagequeue.Read(packets.Packets(trace), of)
+			list, err = tasksources.OfTrace(packets.Packets(trace), of, applog.HasMessages(e.phone.Target.Facts.API))
 		}
 		if err == nil && len(list.Tasks) > 0 {
 			shown, err = screens.Read(packets.Packets(trace), of)
@@ -131,7 +131,11 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 // addTasks adds the asynchronous tasks of a repetition, and returns them; nil if the app told none.
 func (e *evidence) addTasks(r grouping.Repetition) *grouping.Queues {
 	if len(r.List.Tasks) == 0 {
-		e.warnOnce("no asynchronous tasks are known: the app's process has not registered its messages with Perfetto, or Android's flag for that is off (apkgate doctor)")
+		why := "the app's process has not registered its messages with Perfetto, or Android's flag for that is off (apkgate doctor)"
+		if !applog.HasMessages(e.phone.Target.Facts.API) {
+			why = "before Android 16 there are no messages of loopers in traces"
+		}
+		e.warnOnce("no asynchronous tasks are known: " + why + "; and the app writes no sections of them (docs/tasks.md)")
 		return nil
 	}
 	if e.tasks == nil {

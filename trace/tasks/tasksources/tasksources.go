@@ -59,16 +59,17 @@ var sources = []source{
 }
 
 // OfTrace reads the tasks of processes from a system trace, by the surest source that has any: the
-// messages of their loopers, or else the sections that they write. Without either it returns the
-// list of messages, which is empty and may say why.
-func OfTrace(in packets.Source, of func(pid int) bool) (tasks.List, error) {
-	messages, err := messagequeue.Read(in, of)
-	if err != nil || len(messages.Tasks) > 0 {
-		return messages, err
+// messages of their loopers, if the trace may have them, or else the sections that they write.
+// Without either it returns an empty list, which may say why.
+func OfTrace(in packets.Source, of func(pid int) bool, withMessages bool) (out tasks.List, err error) {
+	if withMessages {
+		if out, err = messagequeue.Read(in, of); err != nil || len(out.Tasks) > 0 {
+			return out, err
+		}
 	}
 	lists, _, err := tracedtasks.Read(in, tracedtasks.App{PID: of}, false)
 	if err != nil || len(lists) == 0 {
-		return messages, err
+		return out, err
 	}
 	return lists[0], nil
 }

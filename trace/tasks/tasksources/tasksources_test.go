@@ -116,7 +116,7 @@ func TestLikely(t *testing.T) {
 func TestOfTrace(t *testing.T) {
 	t.Parallel()
 	for pid, want := range map[int]string{100: tracedtasks.SectionsSource, 7: messagequeue.Source} {
-		list, err := tasksources.OfTrace(systrace.Source(strings.NewReader(traced)), func(one int) bool { return one == pid })
+		list, err := tasksources.OfTrace(systrace.Source(strings.NewReader(traced)), func(one int) bool { return one == pid }, true)
 		if err != nil || list.Source != want || (len(list.Tasks) == 1) != (pid == 100) {
 			t.Errorf("of process %d: %+v, %v", pid, list, err)
 		}
