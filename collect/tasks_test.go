@@ -84,6 +84,31 @@ func TestObsoleteTasksAreRecorded(t *testing.T) {
 	}
 }
 
+// Before Android 16, the sections that the app writes of a pool's tasks are recorded.
+func TestTasksOfSectionsAreRecorded(t *testing.T) {
+	t.Parallel()
+	r := recordTasks(t, "pixel-7-android-15", `noise session 0% repetition 0% frame 0% tail 0%
+unit images thread-pool size 1 wrapped
+task sync on images after open-message runs 20ms network 600ms of com.example.Sync from com.example.Sync.start(Sync.java:31)
+task show on images after open-message at 10ms runs 10ms of com.example.Show from com.example.Inbox.show(Inbox.java:80)
+`, true)
+	if r.Context["recorded"] != "perfetto" || r.Tasks == nil || r.Tasks.Source != "sections" {
+		t.Fatalf("recorded %q: %+v, warnings %v", r.Context["recorded"], r.Tasks, r.Warnings)
+	}
+	if u := r.Tasks.Units[0]; u.Name != "images" || u.Kind != run.ThreadPool || u.Capacity != 1 {
+		t.Errorf("the unit is %+v", u)
+	}
+	for _, g := range r.Tasks.Groups {
+		waited := g.Name == "com.example.Show"
+		if g.Done != 2 || waited != (g.Queued.MeanMS > 590) || waited != (g.Late != nil) || len(g.Context) != 1 || g.Event != "open-message" {
+			t.Errorf("%+v", g)
+		}
+	}
+	if waited := r.Iterations[0].Metrics["tasks.queued_ms"]; waited < 590 || waited > 630 {
+		t.Errorf("tasks.queued_ms is %v", waited)
+	}
+}
+
 // Without the key, on a phone that exposes nothing, and for an app that does not register, there is
 // neither section nor metric; the reason is a warning, once.
 func TestTasksThatAreNotExposed(t *testing.T) {

@@ -2,6 +2,7 @@ package pftrace
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -76,11 +77,55 @@ func (k *kernel) taskSections(t *timeline.Timeline) {
 		}
 	}
 	for _, pid := range pids {
-		for _, one := range k.tasks(t, pid) {
+		for i, one := range k.tasks(t, pid) {
+			if one.Unit.Wrapped && !one.Shows {
+				k.wrapped(pid, i+1, one)
+			}
 			if one.What.Section == "" || one.Thread == "" || one.Shows || one.TID == 0 || one.Done < k.during.From || one.Started > k.during.To {
 				continue
 			}
 			k.section(pid, one.TID, one.What.Section, timeline.Interval{From: one.Started + loops, To: one.Done - loops})
 		}
 	}
+}
+
+// writing is how long it takes to write a section.
+const writing = time.Microsecond
+
+// wrapped adds the sections by which an app records a task: an asynchronous one from its scheduling
+// to its end, and one around its work (docs/tasks.md).
+func (k *kernel) wrapped(pid int32, cookie int, one timeline.Task) {
+	name := cmp.Or(one.What.Class, one.What.Name)
+	section := "task:" + one.Unit.Name
+	if one.Unit.Size > 0 {
+		section += fmt.Sprintf("/%d", one.Unit.Size)
+	}
+	if one.Delay > 0 {
+		section += fmt.Sprintf("+%d", one.Delay.Milliseconds())
+	}
+	if section += ">" + name; len(one.What.Context) > 0 {
+		section += "@" + one.What.Context[0]
+	}
+	write := func(tid int32, phase string, at time.Duration) {
+		if r, when, ok := k.writes(tid, at); ok && at >= k.during.From && at <= k.during.To {
+			k.print(r, when, beginsBefore, fmt.Sprintf("%s|%d|%s|%d\n", phase, pid, section, cookie))
+		}
+	}
+	by := k.sender(pid, one.Sender)
+	if _, when, ok := k.writes(by, one.Scheduled); one.TID != 0 && one.Started > 0 && (!ok || when >= one.Started) {
+		by, one.Scheduled = one.TID, one.Started // it runs on another CPU at once
+	}
+	write(by, "S", one.Scheduled)
+	switch {
+	case one.Removed > 0:
+		write(k.sender(pid, one.Sender), "F", one.Removed)
+	case one.TID != 0 && one.Done >= k.during.From && one.Started <= k.during.To:
+		k.section(pid, one.TID, fmt.Sprintf("task#%d %s", cookie, name), timeline.Interval{From: one.Started + writing, To: one.Done - writing})
+		write(one.TID, "F", one.Done)
+	}
+}
+
+// sender is the thread that schedules a task: the main one, if none has its name.
+func (k *kernel) sender(pid int32, name string) int32 {
+	return cmp.Or(k.named(pid, name), pid)
 }

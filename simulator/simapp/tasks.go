@@ -16,6 +16,8 @@ type Unit struct {
 	Name string
 	Kind UnitKind
 	Size int // how many tasks it executes at the same time; 0: all
+	// Wrapped reports that the app records its tasks in sections (examples/tasks/ApkgateTasks.java).
+	Wrapped bool
 }
 
 // UnitKind is what a unit is in Android.
@@ -119,6 +121,9 @@ func (p *parser) unit(w []string) (err error) {
 		return fmt.Errorf("want a name and one of %s", prose.Short(fmt.Sprint(unitKinds)))
 	}
 	u := Unit{Kind: UnitKind(w[1])}
+	if w[len(w)-1] == "wrapped" {
+		u.Wrapped, w = true, w[:len(w)-1]
+	}
 	if u.Name, err = name("a unit's name", w[0]); err != nil {
 		return err
 	}

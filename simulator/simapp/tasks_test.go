@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-const withTasks = Format + "\npackage com.example.a\nunit pool-1 thread-pool size 3\nunit work handler-thread\nunit io coroutines size 4\n%s\nscenario main 5s\n 1s tap 40\n 2s back 1\n"
+const withTasks = Format + "\npackage com.example.a\nunit pool-1 thread-pool size 3 wrapped\nunit work handler-thread\nunit io coroutines size 4\n%s\nscenario main 5s\n 1s tap 40\n 2s back 1\n"
 
 func TestParseTasks(t *testing.T) {
 	t.Parallel()
@@ -17,7 +17,7 @@ task fetch on io after tap network 1s suspends`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(app.Units) != 3 || app.Units[0] != (Unit{"pool-1", ThreadPool, 3}) || app.Units[1].Size != 1 || len(app.Tasks) != 3 {
+	if len(app.Units) != 3 || app.Units[0] != (Unit{Name: "pool-1", Kind: ThreadPool, Size: 3, Wrapped: true}) || app.Units[1].Size != 1 || len(app.Tasks) != 3 {
 		t.Fatalf("%+v and %d tasks", app.Units, len(app.Tasks))
 	}
 	load, tell, fetch := app.Tasks[0], app.Tasks[1], app.Tasks[2]
