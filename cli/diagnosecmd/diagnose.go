@@ -76,7 +76,7 @@ worse is what apkgate check says, of runs that kept traces.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return explain(cmd.Context(), c, args[0], f) },
 	}
 	cmd.Flags().StringVar(&f.pkg, "package", "", "the application id; a dump of threads needs it only where it doesn't say which process did not respond")
-	cmd.Flags().StringVar(&f.mapping, "mapping", "", "the mapping.txt by which R8 renamed the app's code (dumps of threads, method traces)")
+	cmd.Flags().StringVar(&f.mapping, "mapping", "", "the mapping.txt by which R8 renamed the app's code (dumps of threads, method traces, tasks)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "print the link that opens the trace in Perfetto's user interface at the worst frame")
 	f.OutputFlags.Register(cmd)
 	return cmd

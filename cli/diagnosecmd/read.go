@@ -66,11 +66,11 @@ func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
 	defer done()
 	switch kind(out.Kind) {
 	case perfetto:
-		err = framesAndTasks(packets.Packets(src), src, path, &out)
+		err = framesAndTasks(c, packets.Packets(src), src, path, f.mapping, &out)
 	case systrace:
-		err = framesAndTasks(text.Source(src), src, path, &out)
+		err = framesAndTasks(c, text.Source(src), src, path, f.mapping, &out)
 	case tasks:
-		err = tasksAlone(src, path, &out)
+		err = tasksAlone(c, src, path, f.mapping, &out)
 	case threads:
 		err = stacks(c, src, path, f.mapping, &out)
 	case methods:
@@ -92,14 +92,18 @@ func further(src io.ReadSeeker, head []byte) (kind, error) {
 }
 
 // framesAndTasks reads the frames of a trace, and its tasks. One of both is enough.
-func framesAndTasks(in packets.Source, src io.ReadSeeker, path string, out *saved.Diagnosis) error {
+func framesAndTasks(c terminal.Console, in packets.Source, src io.ReadSeeker, path, mapping string, out *saved.Diagnosis) error {
 	none := frames(in, path, out)
 	if none == nil {
 		if _, err := src.Seek(0, io.SeekStart); err != nil || !tasksources.Likely(src) {
 			return none
 		}
 	}
-	if err := late(src, path, nil, out); err != nil {
+	names, err := namesOf(c, mapping)
+	if err != nil {
+		return err
+	}
+	if err := late(src, path, names, out); err != nil {
 		return err
 	}
 	if out.Tasks != nil {

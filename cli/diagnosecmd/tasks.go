@@ -44,8 +44,12 @@ func late(src io.ReadSeeker, path string, mapping *r8map.Map, out *saved.Diagnos
 }
 
 // tasksAlone reads a recording of tasks and of nothing else.
-func tasksAlone(src io.ReadSeeker, path string, out *saved.Diagnosis) error {
-	if err := late(src, path, nil, out); err != nil {
+func tasksAlone(c terminal.Console, src io.ReadSeeker, path, mapping string, out *saved.Diagnosis) error {
+	names, err := namesOf(c, mapping)
+	if err != nil {
+		return err
+	}
+	if err := late(src, path, names, out); err != nil {
 		return err
 	}
 	if out.Tasks == nil {

@@ -26,7 +26,7 @@ func retrace(a *run.ANR, names *r8map.Map) {
 			if j+1 == t.Tells {
 				tells = len(out) + 1
 			}
-			out = append(out, retraced(text, names)...)
+			out = append(out, Retraced(text, names)...)
 		}
 		t.Stack = out[:min(len(out), run.MaxStack)]
 		if t.Tells = tells; tells > len(t.Stack) {
@@ -35,7 +35,9 @@ func retrace(a *run.ANR, names *r8map.Map) {
 	}
 }
 
-func retraced(text string, names *r8map.Map) []string {
+// Retraced returns the frames of the source for a line of a stack: several where methods were
+// inlined, none for code of the compiler's own, and the line itself where the mapping does not tell.
+func Retraced(text string, names *r8map.Map) []string {
 	m := javaFrame.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return []string{text}

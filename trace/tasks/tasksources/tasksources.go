@@ -109,9 +109,16 @@ func Read(src io.ReadSeeker, o Options) ([]tasks.List, error) {
 		return nil, fmt.Errorf("read a recording of tasks again: %w", err)
 	}
 	for _, s := range sources {
-		if s.reads(head[:n]) {
-			return s.read(src, o)
+		if !s.reads(head[:n]) {
+			continue
 		}
+		lists, err := s.read(src, o)
+		for _, list := range lists {
+			if o.Mapping != nil && list.Source != arttasks.Source { // which has retraced its methods
+				retrace(list.Tasks, o.Mapping)
+			}
+		}
+		return lists, err
 	}
 	return nil, nil
 }

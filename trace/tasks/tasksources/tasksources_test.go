@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/systrace"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
@@ -120,5 +121,22 @@ func TestOfTrace(t *testing.T) {
 		if err != nil || list.Source != want || (len(list.Tasks) == 1) != (pid == 100) {
 			t.Errorf("of process %d: %+v, %v", pid, list, err)
 		}
+	}
+}
+
+// Classes and frames that R8 renamed get the names of the source.
+func TestReadWithMapping(t *testing.T) {
+	t.Parallel()
+	mapping, err := r8map.Read(strings.NewReader("com.example.Store -> a.b:\n    1:1:void save():42:42 -> c\ncom.example.Flush -> a.d:\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := strings.NewReplacer("com.example.Flush", "a.d 7", "com.example.Main.onClick(Main.java:12)", "a.b.c(SourceFile:1)").Replace(lines)
+	lists, err := tasksources.Read(strings.NewReader(renamed), tasksources.Options{Mapping: mapping})
+	if err != nil || len(lists) != 1 || len(lists[0].Tasks) != 1 {
+		t.Fatal(lists, err)
+	}
+	if one := lists[0].Tasks[0]; one.Name != "com.example.Flush 7" || len(one.Context) != 1 || one.Context[0] != "com.example.Store.save(SourceFile:42)" {
+		t.Errorf("%+v", one)
 	}
 }
