@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/trace/art"
 )
 
@@ -17,6 +18,7 @@ import (
 const (
 	version   = 2
 	headSize  = 32
+	maxName   = 7_000 // characters of a class or a method in a line that would be too long
 	opMethod  = 1
 	opThread  = 2
 	opSummary = 3
@@ -118,11 +120,24 @@ func (f *file) method(number uint32, place int) {
 		return
 	}
 	m := f.trace.Methods[place]
-	line := fmt.Sprintf("%#x\t%s\t%s\t%s\t%s\n", number<<2, m.Class, m.Name, m.Signature, m.File)
-	if len(line) > math.MaxUint16 {
-		line = fmt.Sprintf("%#x\t%.30000s\t%.30000s\t\t\n", number<<2, m.Class, m.Name)
+	text := line(number, m)
+	if len(text) > math.MaxUint16 {
+		text = line(number, art.Method{Class: prose.Clip(m.Class, maxName), Name: prose.Clip(m.Name, maxName)})
 	}
-	f.counted([]byte{0, 0, opMethod}, line)
+	f.counted([]byte{0, 0, opMethod}, text)
+}
+
+// line is a method's (GetMethodInfoLine): without a signature, the number of a line tells that there
+// is a name.
+func line(number uint32, m art.Method) string {
+	head := fmt.Sprintf("%#x\t%s\t", number<<2, m.Class)
+	switch {
+	case m.Name == "":
+		return head + m.File + "\n"
+	case m.Signature == "":
+		return head + m.Name + "\t\t" + m.File + "\t0\n"
+	}
+	return head + m.Name + "\t" + m.Signature + "\t" + m.File + "\n"
 }
 
 // counted writes a text of at most 65,535 bytes with its length before it.

@@ -39,7 +39,7 @@ func (k *Keep) Flush(w io.Writer) (Flushed, error) {
 	k.flushing.Lock()
 	defer k.flushing.Unlock()
 	c := k.copy()
-	if c.trace == nil || len(c.threads) == 0 {
+	if len(c.threads) == 0 {
 		return Flushed{}, ErrEmpty
 	}
 	if c.trace.Clock == art.NoClock {

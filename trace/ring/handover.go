@@ -69,8 +69,8 @@ const poll = 20 * time.Microsecond
 func (h *Handover) Stop() (next uint64) {
 	h.stop.Store(1)
 	for {
-		if at := h.stop.Load(); at > 1 && h.start.Load() == 0 {
-			return at - 2
+		if next, stopped := h.stopped(); stopped {
+			return next
 		}
 		if h.away.Load() {
 			h.stopAway()
@@ -78,6 +78,12 @@ func (h *Handover) Stop() (next uint64) {
 		}
 		time.Sleep(poll)
 	}
+}
+
+// stopped reports whether the writer has stopped, and how far it is.
+func (h *Handover) stopped() (next uint64, stopped bool) {
+	at := h.stop.Load()
+	return at - 2, at > 1 && h.start.Load() == 0
 }
 
 // stopAway stops a writer that is away. It may have come back before the lock was there, so that

@@ -121,3 +121,20 @@ func TestWriterThatIsBackStopsItself(t *testing.T) {
 		t.Errorf("it writes: %v; stop is %d, want 7", h.On(), h.stop.Load())
 	}
 }
+
+// A writer that has set stop, and not yet reset start, has not stopped: its next store would undo a
+// Start.
+func TestStopWaitsForBothWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		start, stop uint64
+		want        bool
+	}{{1, 0, false}, {1, 1, false}, {1, 9, false}, {0, 1, false}, {0, 2, true}, {0, 9, true}} {
+		var h Handover
+		h.start.Store(c.start)
+		h.stop.Store(c.stop)
+		if next, stopped := h.stopped(); stopped != c.want || stopped && next != c.stop-2 {
+			t.Errorf("start %d, stop %d: stopped is %v at %d, want %v", c.start, c.stop, stopped, next, c.want)
+		}
+	}
+}

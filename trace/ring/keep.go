@@ -126,9 +126,8 @@ func (k *Keep) add(trace *art.Trace, e art.Event) {
 	} else {
 		k.exit(t, ticks, e)
 	}
-	if k.hand.Ended(k.place) {
-		k.wait()
-	}
+	k.hand.Ended(k.place)
+	k.wait()
 }
 
 // number is a method's in a ring: its place, behind the numbers that mean something else and the

@@ -294,7 +294,11 @@ func TestFlushWhileTheStreamIsSilent(t *testing.T) {
 	if _, err := w.Write(data[half : half+1]); err != nil {
 		t.Fatal(err)
 	}
-	_, got := flush(t, k)
+	out, got := flush(t, k)
+	// Nobody has named the process so far: its main thread tells it.
+	if tr, err := art.Read(bytes.NewReader(out), nil); err != nil || tr.PID != mainTID {
+		t.Errorf("%v; the process is %d, want %d", err, tr.PID, mainTID)
+	}
 	if got.Calls < 480 || got.Calls > 520 {
 		t.Errorf("half of 1,001 calls are %d", got.Calls)
 	}
@@ -420,5 +424,125 @@ func TestFlushOfARealStream(t *testing.T) {
 	}
 	if got.Calls != 19885 || len(names) != 3954 || longest != 4958605*time.Microsecond || len(got.Warnings) > 0 {
 		t.Errorf("%d calls of %d methods, the longest %v, want 19885, 3954 and 4.958605s; %v", got.Calls, len(names), longest, got.Warnings)
+	}
+}
+
+// A half of the memory is the main thread's, and the others share the other half equally.
+func TestThreadsShareTheMemory(t *testing.T) {
+	t.Parallel()
+	a := app()
+	for i := range uint64(100) {
+		for n, tid := range []uint32{mainTID, workerTID} {
+			at := (2*i + uint64(n)) * 10 * us
+			a.Events = append(a.Events, arttest.Event{Thread: tid, Method: 2, Wall: at}, arttest.Event{Thread: tid, Method: 2, Action: 1, Wall: at + us})
+		}
+	}
+	k := ring.NewKeep(ring.Options{Bytes: 2 * 32 * 8, Threads: 4}) // 32 slots, and eight for each of four
+	read(t, k, a.Streaming(2, "wall"))
+	out, _ := flush(t, k)
+	list, _ := calls(t, out)
+	count := map[string]int{}
+	for _, line := range list {
+		name, _, _ := strings.Cut(line, " ")
+		count[name]++
+	}
+	if count["main"] != 16 || count["pool-1-thread-1"] != 4 {
+		t.Errorf("of each thread are kept %v, want 16 of main and 4 of the other", count)
+	}
+}
+
+// By default the main thread has the paper's 32 MiB, and 64 other threads 512 KiB each.
+func TestDefaultMemory(t *testing.T) {
+	t.Parallel()
+	a := app()
+	a.Order, a.Events = nil, nil
+	const n = 40_000 // calls: more than the 32,768 that fit 512 KiB
+	for tid := uint32(100); tid < 165; tid++ {
+		a.Threads[tid] = fmt.Sprint("worker-", tid)
+		a.Events = append(a.Events, arttest.Event{Thread: tid, Method: 3, Wall: uint64(tid) * us})
+	}
+	for i := range uint64(n) {
+		for _, tid := range []uint32{mainTID, 164} {
+			a.Events = append(a.Events, arttest.Event{Thread: tid, Method: 2, Wall: (1000 + i) * us}, arttest.Event{Thread: tid, Method: 2, Action: 1, Wall: (1000 + i) * us})
+		}
+	}
+	k := ring.NewKeep(ring.Options{})
+	read(t, k, a.Streaming(2, "wall"))
+	_, got := flush(t, k)
+	// 63 threads with one call; worker-164 has its first, which runs, and 32,768; main has all.
+	if got.Calls != 63+1+32_768+n || got.Threads != 65 || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Text, "1 thread is left out") {
+		t.Errorf("%+v, want %d calls of 65 threads, and one left out", got, 63+1+32_768+n)
+	}
+}
+
+// A stack has at most 65,536 calls; those within them are left out with their exits.
+func TestDeepStack(t *testing.T) {
+	t.Parallel()
+	const deep = 65_536 + 5
+	a := app()
+	for i := range uint64(deep) {
+		a.Events = append(a.Events, arttest.Event{Thread: mainTID, Method: 1, Wall: i * us})
+	}
+	for i := range uint64(deep) {
+		a.Events = append(a.Events, arttest.Event{Thread: mainTID, Method: 1, Action: 1, Wall: (deep + i) * us})
+	}
+	k := ring.NewKeep(ring.Options{})
+	read(t, k, a.Streaming(2, "wall"))
+	out, got := flush(t, k)
+	var first art.Call
+	c := art.Calls{Each: func(call art.Call) { first = call }} // the outermost ends last
+	if _, err := art.Read(bytes.NewReader(out), c.Add); err != nil || c.Early > 0 {
+		t.Fatal(err, c.Early)
+	}
+	if got.Calls != 65_536 || first.Depth != 0 || first.Took != (2*deep-1)*time.Microsecond || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0].Text, "5 calls are left out") {
+		t.Errorf("%+v; the outermost call %+v", got, first)
+	}
+}
+
+// The exit of an outer call is looked for among the 256 innermost ones.
+func TestMissingExitsAreLimited(t *testing.T) {
+	t.Parallel()
+	for inner, ended := range map[int]bool{255: true, 256: false} {
+		a := app()
+		a.Events = []arttest.Event{{Thread: mainTID, Method: 0, Wall: 0}}
+		for i := range inner {
+			a.Events = append(a.Events, arttest.Event{Thread: mainTID, Method: 1, Wall: uint64(i) * us})
+		}
+		a.Events = append(a.Events, arttest.Event{Thread: mainTID, Method: 0, Action: 1, Wall: 1000 * us})
+		k := ring.NewKeep(ring.Options{})
+		read(t, k, a.Streaming(2, "wall"))
+		out, got := flush(t, k)
+		list, _ := calls(t, out)
+		if open := strings.HasSuffix(list[0], " open"); open == ended || len(got.Warnings) > 0 == ended {
+			t.Errorf("with %d calls within: %s; %v", inner, list[0], got.Warnings)
+		}
+	}
+}
+
+// A line that would be too long loses its signature, a method without a name has no line, and what
+// else is missing stays so.
+func TestOddNames(t *testing.T) {
+	t.Parallel()
+	a := app()
+	long := strings.Repeat("ü", 15_000) // 30,000 bytes
+	a.Methods = []string{"\n", long + "\trun\t(" + strings.Repeat("I", 65_535-30_000-len("0x4\t\trun\t()V\n")) + ")V\n", "com.example.A\tb\t()V\tA.java\n", "com.example.A\tA.java\n", "com.example.A\tb\t=\tA.java\t7\n"}
+	for i := range a.Methods {
+		a.Events = append(a.Events, arttest.Event{Thread: mainTID, Method: i, Wall: uint64(i) * us})
+	}
+	k := ring.NewKeep(ring.Options{})
+	read(t, k, a.Streaming(2, "wall"))
+	out, _ := flush(t, k)
+	tr, err := art.Read(bytes.NewReader(out), nil)
+	if err != nil || tr.Cut || len(tr.Methods) != 5 || tr.Methods[0].Class != "" || tr.Methods[1].String() != long[:2*6999]+"….run" || tr.Methods[1].Signature != "" || tr.Methods[2].Signature != "()V" {
+		t.Errorf("%v, cut %v, %d methods: %.60q, %q of %q, %q", err, tr.Cut, len(tr.Methods), tr.Methods[1].Class, tr.Methods[1].Name, tr.Methods[1].Signature, tr.Methods[2])
+	}
+	if bytes.Contains(out, []byte("0x0\t")) {
+		t.Error("the method without a name has a line")
+	}
+	if got, want := tr.Methods[3:], []art.Method{{ID: 12, Class: "com.example.A", File: "A.java"}, {ID: 16, Class: "com.example.A", Name: "b", File: "A.java"}}; !slices.Equal(got, want) {
+		t.Errorf("the last methods are %+v, want %+v", got, want)
+	}
+	if head := out[:32]; string(head[:8]) != "SLOW\xf2\x00\x20\x00" {
+		t.Errorf("the header is %q", head) // TraceWriter: magic, version, offset of the records
 	}
 }
