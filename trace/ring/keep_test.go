@@ -546,3 +546,29 @@ func TestOddNames(t *testing.T) {
 		t.Errorf("the header is %q", head) // TraceWriter: magic, version, offset of the records
 	}
 }
+
+// FuzzKeep keeps what a few slots hold of any file: what is written is a whole trace, in which each
+// exit has its entry.
+func FuzzKeep(f *testing.F) {
+	a := busy(20)
+	for _, data := range [][]byte{a.Streaming(2, "wall"), a.Streaming(3, "dual"), a.Text(1, "wall"), a.V2(4, "wall", true), a.V2Time(5, true, 24_576_000), a.Version6(true), a.AllCalls(0xffffffff)} {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		k := ring.NewKeep(ring.Options{Bytes: 2 * 16 * 8, Threads: 2})
+		if _, err := k.Read(bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		got, err := k.Flush(&out)
+		if errors.Is(err, ring.ErrEmpty) || errors.Is(err, ring.ErrNoTimes) {
+			return
+		}
+		entries := 0
+		c := art.Calls{Opens: func(art.Call) { entries++ }, Each: func(art.Call) {}}
+		tr, again := art.Read(&out, c.Add)
+		if err != nil || again != nil || tr.Cut || c.Early > 0 || entries != got.Calls || len(tr.Threads) != got.Threads {
+			t.Errorf("%v, %v; cut %v, %d exits without entry, %d calls and %d threads, want %d and %d", err, again, tr.Cut, c.Early, entries, len(tr.Threads), got.Calls, got.Threads)
+		}
+	})
+}
