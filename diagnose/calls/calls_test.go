@@ -409,6 +409,10 @@ func TestRenamedMethodsAreDoubted(t *testing.T) {
 	}
 	before := model{noise: 0.05, usual: screen(many("a"), nil)}
 	head := model{noise: 0.05, usual: screen(append(many("b"), once("b.z.a", 200)), nil)}
+	few := model{noise: 0.05, usual: screen([]call{once("com.example.chat.Old.act", 3)}, nil)}
+	if got := only(t, Explain(model{noise: 0.05, usual: screen([]call{once("com.example.chat.New.act", 200)}, nil)}.recorded("H", 5), []run.Run{few.recorded("B", 5)}, slow), NewKind, "com.example.chat.New.act"); got.Explains.Sure != diagnose.Clear {
+		t.Errorf("where one of few methods is gone, the new one is %s: %s", got.Explains.Sure, doubts(got))
+	}
 	for _, c := range Explain(head.recorded("H", 5), []run.Run{before.recorded("B", 5)}, slow) {
 		if c.Explains.Sure == diagnose.Clear || !strings.Contains(doubts(c), "Most methods of the app have other names than before") {
 			t.Errorf("%s is %s; %s", text(c.Sentence), c.Explains.Sure, doubts(c))

@@ -10,11 +10,10 @@ import (
 
 // The least that is named.
 const (
-	certain = 3.0  // errors by which a time must have grown
-	worth   = 0.1  // of all additional time that a cause must explain
-	leastMS = 1.0  // per repetition that it must cost
-	half    = 0.5  // of a cause's time that has to be of one thing
-	oftener = 1.25 // times as many calls as before are more
+	certain = 3.0 // errors by which a time must have grown
+	worth   = 0.1 // of all additional time that a cause must explain
+	leastMS = 1.0 // per repetition that it must cost
+	half    = 0.5 // of a cause's time that has to be of one thing
 	// drifted is the part of its mean by which any time may differ from session to session, as in
 	// diagnose/jankcause.
 	drifted = 0.05
@@ -149,7 +148,7 @@ func (c *comparison) isNew(m *method) bool {
 // isOftener reports whether a method takes longer mainly because it is called more often.
 func (c *comparison) isOftener(m *method) bool {
 	now, before := mean(counts(m.now)), mean(counts(m.before))
-	if before == 0 || now < oftener*before || !c.change(counts(m.now), counts(m.before)).stands() {
+	if before == 0 || !c.change(counts(m.now), counts(m.before)).stands() {
 		return false
 	}
 	ms, msBefore := mean(times(m.now)), mean(times(m.before))

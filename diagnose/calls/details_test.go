@@ -97,7 +97,7 @@ func TestEventsAreLimited(t *testing.T) {
 
 // A cause with all that is said of it.
 func TestACauseInFull(t *testing.T) {
-	before := doing(dispatch(once("com.example.chat.Feed.show", 10, call{name: "com.example.chat.Row.bind", n: 2, own: 8}), once("com.example.chat.Old.act", 30)))
+	before := doing(dispatch(once("com.example.chat.Feed.show", 10, call{name: "com.example.chat.Row.bind", n: 2, own: 8}), once("com.example.chat.Old.act", 30), once("com.example.chat.Gone.act", 2)))
 	head := doing(dispatch(once("com.example.chat.Feed.show", 10, call{name: "com.example.chat.Row.bind", n: 12, own: 38, calls: []call{once("org.json.Json.read", 40)}}), once("com.example.chat.Old.act", 90)))
 	h, b := head.recorded("H", 4), before.recorded("B", 4)
 	h.Session, b.Session = "S", "S"
@@ -134,6 +134,7 @@ func TestACauseInFull(t *testing.T) {
 		"com.example.chat.Old.act | 1 | 1 | 90 ms | 30 ms | longer regression",
 		"org.json.Json.read | 1 | 0 | 40 ms | 0 ms |  none",
 		"com.example.chat.Row.bind | 12 | 2 | 38 ms | 8 ms | more often regression",
+		"com.example.chat.Gone.act | 0 | 1 | 0 ms | 2 ms |  none",
 		"android.os.Handler.dispatchMessage | 1 | 1 | 1 ms | 1 ms |  none",
 		"com.example.chat.Feed.show | 1 | 1 | 10 ms | 10 ms |  none",
 	}, rows); diff != "" {
@@ -144,9 +145,14 @@ func TestACauseInFull(t *testing.T) {
 		drawn = append(drawn, fmt.Sprintf("%d %d %s %.0f %.0f", i, call.Parent, call.Name, call.Base, call.Head))
 	}
 	if diff := cmp.Diff([]string{
-		"0 -1 android.os.Handler.dispatchMessage 49 179", "1 0 com.example.chat.Feed.show 18 88", "2 1 com.example.chat.Row.bind 8 78", "3 2 org.json.Json.read 0 40", "4 0 com.example.chat.Old.act 30 90",
+		"0 -1 android.os.Handler.dispatchMessage 51 179", "1 0 com.example.chat.Feed.show 18 88", "2 1 com.example.chat.Row.bind 8 78", "3 2 org.json.Json.read 0 40", "4 0 com.example.chat.Old.act 30 90", "5 0 com.example.chat.Gone.act 2 0",
 	}, drawn); diff != "" || c.Picture.Title != "What the main thread does after tap, by call" {
 		t.Errorf("the picture %q (-want +got):\n%s", c.Picture.Title, diff)
+	}
+	again := Explain(h, []run.Run{b}, append(slow, worse("", "frames.frozen")...))
+	expect(t, "another finding", again, "more Row.bind 70 ms", "longer Old.act 60 ms", "more Row.bind 70 ms")
+	if again[0].Tables[0].Title != "Methods of the main thread after tap, by the time of their own" || again[2].Tables != nil || again[2].Picture != nil {
+		t.Errorf("the table is %q, and the second finding's %v", again[0].Tables[0].Title, again[2].Tables)
 	}
 	b.Session, b.Explains = "T", true
 	if basis := text(Explain(h, []run.Run{b}, slow)[0].Basis); basis != "based on 4 traced repetitions, compared with 4 of the base build, recorded after the verdict" {
@@ -190,6 +196,9 @@ func TestAFreezeInFull(t *testing.T) {
 		change(&r)
 		expect(t, name, Explain(r, nil, slow))
 	}
+	untold := busy.recorded("H", 2)
+	untold.MethodTraces.Windows = nil
+	expect(t, "no window", Explain(untold, nil, worse("", "frames.frozen")), "held Sync.run 900 ms")
 	// Without a tree the chain alone shows it; calls of another thread or event are not its.
 	for name, change := range map[string]func(r *run.Run){
 		"no tree":                   func(r *run.Run) { r.MethodTraces.Tree = nil },
@@ -227,7 +236,7 @@ func TestSeveralFreezes(t *testing.T) {
 	before := doing(act("C.act", 1500)).recorded("B", 1)
 	got := Explain(h, []run.Run{before}, slow)
 	expect(t, "compared with what froze before", got, "new A.act 450 ms", "new B.act 225 ms")
-	if said := text(got[0].Sentence); !strings.HasSuffix(said, "of 1001 ms at a time, seen in 2 of 4 repetitions") {
+	if said := text(got[0].Sentence); !strings.HasSuffix(said, ": 67 % of what the main thread takes longer; it keeps the main thread for 1000 ms of 1001 ms at a time, seen in 2 of 4 repetitions") {
 		t.Errorf("it says %s", said)
 	}
 	expect(t, "alone", Explain(h, nil, slow), "held C.act 2000 ms", "held A.act 1000 ms", "held B.act 900 ms")
@@ -241,6 +250,9 @@ func TestAFreezeShowsASuspect(t *testing.T) {
 	if said := text(got[0].Sentence); !strings.Contains(said, ", 900 ms of that in com.example.chat.C.act: 100 % of what the main thread takes longer; it keeps the main thread for 1000 ms of 1011 ms at a time, seen in 4 of 4 repetitions") {
 		t.Errorf("it says %s", said)
 	}
+	if p := got[0].Picture; !p.Flame.Beside || p.Title != "What the main thread does after tap, by call" {
+		t.Errorf("the picture is %q", p.Title)
+	}
 	if got[0].Explains.ShareLow != nil || got[0].Explains.Level != 0 {
 		t.Error("what is seen has an interval")
 	}
@@ -253,6 +265,14 @@ func TestRecursionCountsOnce(t *testing.T) {
 	}
 	got := Explain(doing(dispatch(walk(40))).recorded("H", 4), []run.Run{doing(dispatch(walk(10))).recorded("B", 4)}, slow)
 	expect(t, "longer", got, "longer Tree.walk 90 ms")
+	deep := func(levels int) call {
+		c := once("com.example.chat.Tree.walk", 10)
+		for range levels - 1 {
+			c = once("com.example.chat.Tree.walk", 10, c)
+		}
+		return c
+	}
+	expect(t, "deeper", Explain(doing(dispatch(deep(9))).recorded("H", 4), []run.Run{doing(dispatch(deep(3))).recorded("B", 4)}, slow), "more Tree.walk 60 ms")
 	got = Explain(doing(dispatch(walk(40))).recorded("H", 4), []run.Run{doing(dispatch(once("com.example.chat.Other.act", 5))).recorded("B", 4)}, slow)
 	expect(t, "new", got, "new Tree.walk 120 ms")
 	if said := text(got[0].Sentence); !strings.Contains(said, "called 3 times, it takes 120 ms per repetition:") {
@@ -286,6 +306,21 @@ func TestSmallPartsAreNotNamed(t *testing.T) {
 	expect(t, "much, and saved elsewhere", Explain(parts(10, 10, 10, 10, 10, 40).recorded("H", 4), []run.Run{parts(50, 10, 10, 10, 10, 10).recorded("B", 4)}, slow), "longer Pf.act 30 ms")
 }
 
+// What many callees have a little of is their caller's, and what many messages have is nobody's.
+func TestManySmallParts(t *testing.T) {
+	var little []call
+	for i := range 20 {
+		little = append(little, once(fmt.Sprintf("com.example.chat.P%c.act", 'a'+i), 13))
+	}
+	before := doing(dispatch(once("com.example.chat.All.act", 10)), dispatch(once("com.example.chat.Other.act", 10))).recorded("B", 4)
+	expect(t, "callees", Explain(doing(dispatch(once("com.example.chat.All.act", 10, little...)), dispatch(once("com.example.chat.Other.act", 210))).recorded("H", 4), []run.Run{before}, slow), "longer All.act 260 ms", "longer Other.act 200 ms")
+	var messages []call
+	for i := range 20 {
+		messages = append(messages, once(fmt.Sprintf("com.example.chat.P%c.act", 'a'+i), 13))
+	}
+	expect(t, "messages", Explain(doing(messages...).recorded("H", 4), []run.Run{before}, slow))
+}
+
 // Which of the app's methods are its own: by its package, or without any such name all but the
 // platform's and its libraries'.
 func TestWhoseMethodsAreBlamed(t *testing.T) {
@@ -315,6 +350,11 @@ func TestUncountedCalls(t *testing.T) {
 	if said := text(got[0].Sentence); !strings.HasPrefix(said, "com.example.chat.A.act is new here: it takes 200 ms") {
 		t.Errorf("it says %s", said)
 	}
+	counted := doing(dispatch(call{name: "com.example.chat.A.act", n: 9, own: 20})).recorded("B", 4)
+	for i := range counted.MethodTraces.Tree {
+		counted.MethodTraces.Tree[i].Repetitions = nil
+	}
+	expect(t, "uncounted before", Explain(doing(dispatch(call{name: "com.example.chat.A.act", n: 9, own: 200})).recorded("H", 4), []run.Run{counted}, slow), "longer A.act 180 ms")
 	// A call without any time was one.
 	none := doing(dispatch(call{name: "com.example.chat.A.act", n: 1})).recorded("B", 4)
 	expect(t, "a call of no time", Explain(doing(dispatch(once("com.example.chat.A.act", 200))).recorded("H", 4), []run.Run{none}, slow), "longer A.act 200 ms")

@@ -72,7 +72,7 @@ func (s side) spanMS() float64 {
 	for _, c := range s {
 		sum, n = sum+c.spanMS, n+len(c.repetitions)
 	}
-	return sum / float64(max(n, 1))
+	return sum / float64(n)
 }
 
 // repetitions counts those that were traced.

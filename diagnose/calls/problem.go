@@ -43,12 +43,9 @@ func Match(r run.Run, problems []Problem, found []diagnose.Finding) []diagnose.C
 	var out []diagnose.Cause
 	for _, p := range problems {
 		for _, m := range p.matches(r) {
-			for i, f := range explainedBy(r, m, found) {
+			for _, f := range explainedBy(r, m, found) {
 				c := p.cause(r, m)
 				c.Event, c.Metric = f.Event, f.Metric
-				if i > 0 {
-					c.Tables = nil
-				}
 				out = append(out, c)
 			}
 		}

@@ -19,8 +19,8 @@ type suspect struct {
 	// suspect's own, or there is none.
 	inner   string
 	innerMS float64
-	// calls and ms are of the method per repetition, now and before.
-	calls, callsBefore, ms, msBefore float64
+	// calls and callsBefore count the method's per repetition, ms is how long it kept the main thread.
+	calls, callsBefore, ms float64
 	// additional counts the additional calls per repetition that the time is of.
 	additional float64
 	foreign    bool // no method of the app is on its stack
@@ -139,7 +139,6 @@ func (c *comparison) fill(s *suspect, all []region) bool {
 	}
 	m := c.methods[diagnose.Stable(s.name)]
 	s.calls, s.callsBefore = mean(counts(m.now)), mean(counts(m.before))
-	s.ms, s.msBefore = mean(times(m.now)), mean(times(m.before))
 	s.sure = diagnose.Clear
 	if !c.settles() || c.alone || c.partial() || c.renamed() {
 		s.sure = diagnose.Likely
