@@ -95,7 +95,7 @@ func (r *recorder) call(c Call) {
 	th := r.threads[c.Thread]
 	if th == nil {
 		idle := func(method int) bool { return r.idle(r.t.Methods[method]) }
-		th = &recorded{sums: map[int]*Sums{}, pieces: Pieces{Most: maxPieces, Idle: idle}, tree: tree{idle: idle, eventAt: r.eventAt}}
+		th = &recorded{sums: map[int]*Sums{}, pieces: Pieces{Most: maxPieces, Idle: idle}, tree: tree{most: maxBranches, idle: idle, eventAt: r.eventAt}}
 		r.threads[c.Thread] = th
 	}
 	if th.sums[event] == nil {

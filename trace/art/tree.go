@@ -31,6 +31,7 @@ type tree struct {
 	idle func(method int) bool
 	// eventAt returns the place of the event that a time belongs to.
 	eventAt func(time.Duration) int
+	most    int // branches that are held, about
 	levels  []growing
 	roots   []*branch // of pieces
 	n       int
@@ -64,7 +65,7 @@ func (t *tree) add(c Call) {
 		t.n++
 		up.branches = t.merge(up.branches, []*branch{b})
 	}
-	if t.n > maxBranches {
+	if t.n > t.most {
 		t.prune()
 	}
 }
@@ -88,10 +89,13 @@ func (t *tree) merge(to, from []*branch) []*branch {
 	return to
 }
 
-// prune leaves out the shortest branches, until half of them are left.
+// prune leaves out the shortest branches, until half of them are left: first those that are as short
+// as those that were left out before.
 func (t *tree) prune() {
-	for t.n > maxBranches/2 {
-		t.least = max(2*t.least, time.Microsecond)
+	for again := false; t.n > t.most/2; again = true {
+		if again {
+			t.least = max(2*t.least, time.Microsecond)
+		}
 		t.n = 0
 		t.roots = t.pruned(t.roots)
 		for i := range t.levels {
