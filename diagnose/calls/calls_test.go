@@ -102,8 +102,10 @@ func (m model) recorded(id string, repetitions int) run.Run {
 		for _, c := range m.usual(rep) {
 			took := add(c, -1, c.event+c.thread)
 			chain := run.CallChain{Repetition: rep + 1, Event: cmp.Or(c.event, "tap"), Thread: cmp.Or(c.thread, "main"), AtMS: 1200}
+			calls := 1.0 // that the entry's time is of: the chain has the longest
 			for at := &c; at != nil; {
-				chain.Methods, chain.MS = append(chain.Methods, at.name), append(chain.MS, took*at.total()/c.total())
+				calls = max(calls, float64(at.n))
+				chain.Methods, chain.MS = append(chain.Methods, at.name), append(chain.MS, took*at.total()/c.total()/calls)
 				var longest *call
 				for i := range at.calls {
 					if longest == nil || at.calls[i].total() > longest.total() {

@@ -221,6 +221,20 @@ func TestAFreezeInFull(t *testing.T) {
 	}
 }
 
+// Below its single calls, a piece of work goes on with many short ones, unless the repetition has as
+// many outside it.
+func TestManyShortCallsOfAFreeze(t *testing.T) {
+	freeze := dispatch(once("com.example.chat.List.onLayout", 10, call{name: "com.example.chat.Row.bind", n: 60, own: 900}))
+	for others, want := range map[float64]string{200: "held Row.bind 900 ms", 240: "held List.onLayout 910 ms"} {
+		h := doing(freeze, dispatch(once("com.example.chat.List.onLayout", others))).recorded("H", 2)
+		got := Explain(h, nil, slow)
+		expect(t, fmt.Sprint(others), got, want)
+		if counted := strings.Contains(text(got[0].Sentence), ", in 60 calls"); counted != (others == 200) {
+			t.Errorf("%g ms outside: %s", others, text(got[0].Sentence))
+		}
+	}
+}
+
 func eachChain(r *run.Run, change func(*run.CallChain)) {
 	for i := range r.MethodTraces.Chains {
 		change(&r.MethodTraces.Chains[i])

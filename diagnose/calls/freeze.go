@@ -57,49 +57,64 @@ func freezes(r run.Run, event string, own func(string) bool) (out []freeze) {
 // of it. The calls of one method by one caller count together, as far as the tree has them.
 func freezeOf(r run.Run, chain run.CallChain, own func(string) bool) freeze {
 	f := freeze{chain: chain}
-	counted := f.descend(r)
-	if len(f.path) == 0 {
-		for i, ms := range chain.MS {
-			if ms >= half*chain.MS[0] {
-				f.path, f.ms = append(f.path, chain.Methods[i]), append(f.ms, ms)
-			}
-		}
-	}
+	var counted []float64
+	f.path, f.ms, counted = Piece(r.MethodTraces, chain, half)
 	f.at = len(f.path) - 1
 	for i, name := range f.path {
 		if own(name) {
 			f.at = i
 		}
 	}
-	if f.at < len(counted) {
-		f.calls = counted[f.at]
-	}
+	f.calls = counted[f.at]
 	return f
 }
 
-// descend follows the tree of the piece's repetition from its outermost call to the longest ones,
-// and returns how many calls each entry is.
-func (f *freeze) descend(r run.Run) (counted []float64) {
-	slot := (f.chain.Repetition - 1) % run.MaxApart
-	parent := -1
+// mainly is how much of a repetition's calls those of one piece of work may fall short of, for their
+// callees to be those of the piece.
+const mainly = 1.25
+
+// Piece follows a piece of work to the calls that have more than a part of it: their names, the outermost
+// first, their time in ms, and how many there are. Below the single calls of its chain it goes on in
+// the record's tree with many short ones of one method, where the tree's calls are mainly the
+// piece's.
+func Piece(m *run.MethodTraces, chain run.CallChain, part float64) (names []string, took, counted []float64) {
+	slot := (chain.Repetition - 1) % run.MaxApart
+	at := -1
+	within := func(i int) float64 { // the time of an entry of the tree in the piece's repetition
+		if slot >= len(m.Tree[i].RepetitionsMS) {
+			return 0
+		}
+		return m.Tree[i].RepetitionsMS[slot]
+	}
+	for i, ms := range chain.MS {
+		if ms <= part*chain.MS[0] {
+			break
+		}
+		names, took, counted = append(names, chain.Methods[i]), append(took, ms), append(counted, 1)
+		at = slices.IndexFunc(m.Tree, func(c run.TracedCall) bool {
+			outer := at >= 0 || i == 0 && c.Thread == chain.Thread && c.Event == chain.Event
+			return outer && c.Parent == at && c.Name == chain.Methods[i]
+		})
+	}
+	if at < 0 || within(at) > mainly*took[len(took)-1] {
+		return names, took, counted
+	}
 	for {
 		best, most := -1, 0.0
-		for i, c := range r.MethodTraces.Tree {
-			outer := parent >= 0 || c.Thread == f.chain.Thread && c.Event == f.chain.Event && c.Name == f.chain.Methods[0]
-			if c.Parent == parent && outer && slot < len(c.RepetitionsMS) && c.RepetitionsMS[slot] > most {
-				best, most = i, c.RepetitionsMS[slot]
+		for i, c := range m.Tree {
+			if c.Parent == at && within(i) > most {
+				best, most = i, within(i)
 			}
 		}
-		if best < 0 || most < half*f.chain.MS[0] {
-			return counted
+		if best < 0 || most <= part*chain.MS[0] {
+			return names, took, counted
 		}
-		c := r.MethodTraces.Tree[best]
 		n := 0.0
-		if slot < len(c.Repetitions) {
+		if c := m.Tree[best]; slot < len(c.Repetitions) {
 			n = float64(c.Repetitions[slot])
 		}
-		f.path, f.ms, counted = append(f.path, c.Name), append(f.ms, min(most, f.chain.MS[0])), append(counted, n)
-		parent = best
+		names, took, counted = append(names, m.Tree[best].Name), append(took, min(most, took[len(took)-1])), append(counted, n)
+		at = best
 	}
 }
 

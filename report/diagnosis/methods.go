@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/calls"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
@@ -32,6 +33,7 @@ func (in Input) busy() document.Answer {
 		return document.Answer{Outcome: document.Inconclusive, Word: "Not known", Lead: "the trace has no call of a thread that is called main; the methods of all threads are below"}
 	}
 	long := main[0]
+	long.Methods, long.MS, _ = calls.Piece(in.Methods, long, weighs)
 	at := in.guilty(long)
 	lead := "the main thread was busy for " + milliseconds(long.MS[0]) + " at a time; " + milliseconds(long.MS[at]) + " of that in " + wording.Name(long.Methods[at])
 	if at == 0 {
@@ -58,10 +60,13 @@ func (in Input) guilty(c run.CallChain) int {
 	return len(calls) - 1
 }
 
+// weighs is the part of a chain's time above which a call is weighty.
+const weighs = 0.25
+
 // weighty is the part of a chain whose calls each took more than a quarter of its time.
 func weighty(c run.CallChain) []string {
 	n := 1
-	for n < len(c.MS) && c.MS[n] > c.MS[0]/4 {
+	for n < len(c.MS) && c.MS[n] > weighs*c.MS[0] {
 		n++
 	}
 	return c.Methods[:n]

@@ -59,6 +59,17 @@ func TestTheAnswerOfAMethodTrace(t *testing.T) {
 		"of another app": {
 			func(d *saved.Diagnosis) { d.Package = "com.example" }, "; 650 ms of that in com.example.mail.Feed.bind", document.Regression,
 		},
+		"of many short calls": {
+			func(d *saved.Diagnosis) {
+				d.Methods.Tree = []run.TracedCall{
+					{Parent: -1, Name: "android.os.Handler.dispatchMessage", Thread: "main", Repetitions: []int{2}, RepetitionsMS: []float64{840}},
+					{Parent: 0, Name: "com.example.mail.Feed.show", Repetitions: []int{1}, RepetitionsMS: []float64{700}},
+					{Parent: 1, Name: "com.example.mail.Row.bind", Repetitions: []int{60}, RepetitionsMS: []float64{680}},
+				}
+				c := &d.Methods.Chains[1]
+				c.Repetition, c.Methods, c.MS = 1, c.Methods[:2], c.MS[:2]
+			}, "busy for 800 ms at a time; 680 ms of that in com.example.mail.Row.bind", document.Regression,
+		},
 		"without a package": {
 			func(d *saved.Diagnosis) { d.Package = "" }, "; 300 ms of that in org.json.JSONTokener.next", document.Regression,
 		},
