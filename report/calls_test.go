@@ -1,12 +1,15 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/calls"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,7 +32,7 @@ func tracedE2(id string, rows int) run.Run {
 // A method that the main thread calls more often, and a known problem with its page, are told in the
 // same words by every format, each once beside its section.
 func TestTracedMethodsInEveryFormat(t *testing.T) {
-	found := []diagnose.Finding{{Event: "E2", Metric: "frames.count", Direction: gate.ToRegression}}
+	found := []diagnose.Finding{{Metric: "frames.count", Direction: gate.ToRegression}, {Event: "E2", Metric: "frames.count", Direction: gate.ToRegression}}
 	head := tracedE2("H", 60)
 	causes := calls.Explain(head, []run.Run{tracedE2("B", 3)}, found)
 	causes = append(causes, calls.Match(head, []calls.Problem{{Name: "all rows", Calls: []string{"com.example.mail.Row.bind"}, OverMS: 500, Text: "Only those that are seen.", Link: "https://example.com/wiki?rows=all&x=1"}}, found)...)
@@ -39,6 +42,10 @@ func TestTracedMethodsInEveryFormat(t *testing.T) {
 		oftener = "com.example.mail.Row.bind is called 60 times per repetition (before: 3), which takes 1140 ms more: 100 % of what the main thread takes longer"
 		problem = "the known problem all rows: com.example.mail.Row.bind takes 1201 ms, seen in 5 of 5 repetitions; the team's note: Only those that are seen"
 	)
+	facts := slices.DeleteFunc(layout.Verdict(input).Facts, func(f document.Fact) bool { return !strings.Contains(strings.ReplaceAll(f.Text, "\u00a0", " "), oftener) })
+	if len(facts) != 1 {
+		t.Errorf("what explains the run and its event stands in %d facts: %v", len(facts), facts)
+	}
 	for format, c := range map[string]struct {
 		section, link string
 		pictured      string

@@ -37,7 +37,7 @@ var kinds = []causeKind{
 var _ = func() []string {
 	var all []diagnose.Kind
 	for i, k := range kinds {
-		all = append(all, diagnose.Kind{Family: Family, Name: k.name, Rank: firstRank + i, Alert: true})
+		all = append(all, diagnose.Kind{Family: Family, Name: k.name, Rank: firstRank + i, Alert: k.name != KnownKind}) // whose subject is no code
 	}
 	return diagnose.Register(all...)
 }()

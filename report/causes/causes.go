@@ -63,14 +63,16 @@ func (s Story) Facts() []document.Fact {
 // mostFacts limits the causes of one section among the facts.
 const mostFacts = 2
 
-// others returns the main causes of further events, where the causes explain for themselves.
+// others returns the main causes of further events, where the causes explain for themselves. The same
+// in the same words is said once.
 func (s Story) others(e diagnose.Explanation) (out []diagnose.Cause) {
 	if e.Lines != nil || len(e.Causes) == 0 {
 		return nil
 	}
 	events := []string{"", e.Causes[0].Event} // the whole run is made up of its events
 	for _, c := range e.Causes[1:] {
-		if len(out) < mostFacts-1 && !slices.Contains(events, c.Event) {
+		said := func(o diagnose.Cause) bool { return blameOf(o) == blameOf(c) && o.Sentence.Same(c.Sentence) }
+		if len(out) < mostFacts-1 && !slices.Contains(events, c.Event) && !said(e.Causes[0]) && !slices.ContainsFunc(out, said) {
 			out, events = append(out, c), append(events, c.Event)
 		}
 	}
