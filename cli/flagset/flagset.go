@@ -29,6 +29,8 @@ func Collect(cmd *cobra.Command, f *measurement.CollectFlags) {
 	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
 	cmd.Flags().StringVar(&f.Session, "session", "", "a name for what is measured side by side")
 	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
+	cmd.Flags().StringArrayVar(&f.Devices, "device", nil, "only this device, by its name, serial or address; may be repeated")
+	cmd.Flags().IntVar(&f.Repetitions, "repetitions", 0, "how often each scenario is measured, instead of as it says")
 	cmd.Flags().BoolVar(&f.OnFarm, "farm", false, "measure on the farm of the configuration, not on its devices (docs/farms.md)")
 	cmd.Flags().IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
 }
@@ -37,6 +39,11 @@ func Collect(cmd *cobra.Command, f *measurement.CollectFlags) {
 func Session(cmd *cobra.Command, f *session.Flags) {
 	cmd.Flags().BoolVar(&f.Resume, "resume", false, "resume the newest unfinished measurement of this plan and build: complete runs are not measured again")
 	cmd.Flags().StringArrayVar(&f.Merge, "merge", nil, "take the runs that shards have measured (apkgate collect --shard), from this file or the files of this folder, instead of measuring; may be repeated")
+}
+
+// DryRun defines the flag of commands that can show what they would measure.
+func DryRun(cmd *cobra.Command, dry *bool) {
+	cmd.Flags().BoolVar(dry, "dry-run", false, "show what would be measured, and use no device")
 }
 
 // Shard defines the flag of a command that can measure a share.

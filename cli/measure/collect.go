@@ -26,6 +26,7 @@ import (
 type collecting struct {
 	settings.ConfigFlags
 	measurement.CollectFlags
+	dry      bool
 	sessions session.Flags
 	tape     replay.Flags
 	out      string
@@ -51,6 +52,7 @@ for --merge: so several jobs measure side by side what one of them judges.`,
 	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml)")
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "the file to write (default: standard output)")
 	flagset.Collect(cmd, &f.CollectFlags)
+	flagset.DryRun(cmd, &f.dry)
 	flagset.Session(cmd, &f.sessions)
 	flagset.Replay(cmd, &f.tape)
 	flagset.Shard(cmd, &f.sessions)
@@ -66,6 +68,9 @@ func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err erro
 	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return err
+	}
+	if f.dry {
+		return showPlan(c, cfg, f.OnFarm)
 	}
 	read := append([]string{f.ConfigFlags.File(), cfg.App.TestAPK}, f.sessions.Merge...)
 	if err := atomicfile.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {

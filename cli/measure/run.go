@@ -46,6 +46,7 @@ type runFlags struct {
 	settings.PolicyFlags
 	output.OutputFlags
 	measurement.CollectFlags
+	dry      bool
 	sessions session.Flags
 	tape     replay.Flags
 	replay   *replay.Replay // nil: devices are measured
@@ -85,6 +86,7 @@ with the history that --store names, if any.`,
 	flagset.Policy(cmd, &f.PolicyFlags)
 	f.OutputFlags.Register(cmd)
 	flagset.Collect(cmd, &f.CollectFlags)
+	flagset.DryRun(cmd, &f.dry)
 	flagset.Session(cmd, &f.sessions)
 	flagset.Replay(cmd, &f.tape)
 	flagset.Why(cmd, &f.why)
@@ -104,6 +106,9 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return err
+	}
+	if f.dry {
+		return showPlan(c, cfg, f.OnFarm)
 	}
 	if f.replay != nil && f.replay.Own() {
 		cfg.Report = config.Report{}

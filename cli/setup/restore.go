@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -33,7 +31,7 @@ func restoreCommand(c terminal.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := only(cfg, names); err != nil {
+			if err := measurement.OnlyDevices(cfg, names); err != nil {
 				return err
 			}
 			return restore(cmd.Context(), c, cfg)
@@ -42,44 +40,6 @@ func restoreCommand(c terminal.Console) *cobra.Command {
 	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
 	cmd.Flags().StringArrayVar(&names, "device", nil, "only this device, by its name, serial or address; may be repeated")
 	return cmd
-}
-
-// only keeps the named devices. If the configuration names none, these are serials.
-func only(cfg *config.Config, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	if len(cfg.Devices) == 0 {
-		for _, name := range names {
-			cfg.Devices = append(cfg.Devices, config.Device{Serial: name})
-		}
-		return nil
-	}
-	chosen := map[int]bool{}
-	for _, name := range names {
-		i := slices.IndexFunc(cfg.Devices, func(d config.Device) bool {
-			return name != "" && slices.Contains([]string{d.Name, d.Serial, d.Address}, name)
-		})
-		if i < 0 {
-			return exit.Usage(fmt.Errorf("--device %s: the configuration has %s", name, prose.List(namesOf(cfg.Devices))), "")
-		}
-		chosen[i] = true
-	}
-	var left []config.Device
-	for i, d := range cfg.Devices {
-		if chosen[i] {
-			left = append(left, d)
-		}
-	}
-	cfg.Devices = left
-	return nil
-}
-
-func namesOf(devices []config.Device) (names []string) {
-	for _, d := range devices {
-		names = append(names, cmp.Or(d.Name, d.Serial, d.Address, d.Simulated))
-	}
-	return names
 }
 
 func restore(ctx context.Context, c terminal.Console, cfg *config.Config) (err error) {

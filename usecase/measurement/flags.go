@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/apkgate/apkgate/collect"
@@ -16,7 +17,8 @@ import (
 // CollectFlags select what is measured, in addition to the configuration.
 type CollectFlags struct {
 	APK, Version, Commit, Ref, Session string
-	Scenarios                          []string
+	Scenarios, Devices                 []string // by name; none: all
+	Repetitions                        int      // of each scenario; 0: the configuration's
 	Parallel                           int
 	OnFarm                             bool       // whether it was requested; Farm is what is then used
 	Profiles                           string     // the folder of profiles, if not the configuration's; no flag
@@ -54,7 +56,33 @@ func (f CollectFlags) apply(cfg *config.Config) error {
 		return exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.Parallel), "")
 	}
 	ProfilesTo(f.Profiles, cfg.Energy)
-	return OnlyScenarios(cfg, f.Scenarios)
+	if err := OnlyScenarios(cfg, f.Scenarios); err != nil {
+		return err
+	}
+	if f.OnFarm && len(f.Devices) > 0 {
+		return exit.Usage(errors.New("--device names a device of one's own, and --farm measures on those of the farm"), "farm in the configuration names the farm's devices")
+	}
+	if err := OnlyDevices(cfg, f.Devices); err != nil {
+		return err
+	}
+	return f.repeat(cfg)
+}
+
+// maxRepetitions limits --repetitions as the configuration limits those of a scenario.
+const maxRepetitions = 1000
+
+// repeat sets how often each scenario is measured.
+func (f CollectFlags) repeat(cfg *config.Config) error {
+	if f.Repetitions == 0 {
+		return nil
+	}
+	if f.Repetitions < 1 || f.Repetitions > maxRepetitions {
+		return exit.Usage(fmt.Errorf("--repetitions is %d, want 1 to %d", f.Repetitions, maxRepetitions), "")
+	}
+	for i := range cfg.Scenarios {
+		cfg.Scenarios[i].Repetitions = f.Repetitions
+	}
+	return nil
 }
 
 // OriginOf returns the source of the app, by the flags or by the build server.

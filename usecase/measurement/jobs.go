@@ -1,6 +1,9 @@
 package measurement
 
 import (
+	"cmp"
+	"fmt"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"maps"
 	"slices"
@@ -73,4 +76,42 @@ func OnlyScenarios(cfg *config.Config, names []string) error {
 		return !slices.Contains(names, s.Name) && (s.Module == "" || !slices.Contains(names, s.Module))
 	})
 	return nil
+}
+
+// OnlyDevices keeps the named devices. If the configuration names none, these are serials.
+func OnlyDevices(cfg *config.Config, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if len(cfg.Devices) == 0 {
+		for _, name := range names {
+			cfg.Devices = append(cfg.Devices, config.Device{Serial: name})
+		}
+		return nil
+	}
+	chosen := map[int]bool{}
+	for _, name := range names {
+		i := slices.IndexFunc(cfg.Devices, func(d config.Device) bool {
+			return name != "" && slices.Contains([]string{d.Name, d.Serial, d.Address}, name)
+		})
+		if i < 0 {
+			return exit.Usage(fmt.Errorf("--device %s: the configuration has %s", name, prose.List(namesOf(cfg.Devices))), "")
+		}
+		chosen[i] = true
+	}
+	var left []config.Device
+	for i, d := range cfg.Devices {
+		if chosen[i] {
+			left = append(left, d)
+		}
+	}
+	cfg.Devices = left
+	return nil
+}
+
+func namesOf(devices []config.Device) (names []string) {
+	for _, d := range devices {
+		names = append(names, cmp.Or(d.Name, d.Serial, d.Address, d.Simulated))
+	}
+	return names
 }
