@@ -165,7 +165,11 @@ func opens(line []byte) bool {
 
 // decode decodes a record that begins on the given line.
 func decode(data []byte, line int) (run.Run, error) {
-	if c := bytes.TrimSpace(data)[0]; c != '{' {
+	switch c := bytes.TrimSpace(data)[0]; c {
+	case '{':
+	case '[': // a list of results is another tool's, and was read as such if it was one
+		return run.Run{}, fmt.Errorf("line %d: starts with '[', but is no complete list of {\"name\":…,\"value\":…}; runs are JSON objects {\"format\":%q, …}", line, run.Format)
+	default:
 		return run.Run{}, fmt.Errorf("line %d: starts with %q, want a JSON object {\"format\":%q, …}", line, c, run.Format)
 	}
 	if !utf8.Valid(data) { // RFC 8259, section 8.1

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 
@@ -8,6 +9,8 @@ import (
 
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/importer"
 	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
@@ -58,9 +61,15 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 		return exit.Usage(err, "")
 	}
 	defer src.Close()
-	found, err := saved.Read(src)
+	buffered := bufio.NewReader(src)
+	head, _ := buffered.Peek(buffered.Size())
+	found, err := saved.Read(buffered)
 	if err != nil {
-		return exit.Usage(fmt.Errorf("%s: %w", terminal.Plain(path), err), "--json FILE of check, run, compare and baseline refresh saves what report shows")
+		hint := "--json FILE of check, run, compare and baseline refresh saves what report shows"
+		if importer.Detect(head) == importer.Record {
+			hint = "these are runs: apkgate check " + device.Quote(terminal.Plain(path)) + " judges them"
+		}
+		return exit.Usage(fmt.Errorf("%s: %w", terminal.Plain(path), err), hint)
 	}
 	runs, err := inputfiles.Runs(c, runFiles, inputfiles.ImportFlags{})
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 
 func showNoise(c terminal.Console, noise Noise) error {
 	if len(noise.Apps) == 0 {
-		fmt.Fprintln(c.Stdout, "there is no accepted run")
+		c.Paragraph("there is no accepted run: apkgate baseline accept accepts what was measured, apkgate baseline import reads a history")
 		return nil
 	}
 	for i, a := range noise.Apps {
