@@ -72,7 +72,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 	s.target.Apps = s.apps
 	s.target.Journal = c.journal
 	c.work = repetition.Work{
-		App: job.App, Scenario: job.Scenario, Plan: c.plan, Prepared: c.prepared, Energy: job.Energy, Build: c.build, Watcher: c.watcher, Started: c.run.Started, Interleaved: s.clean,
+		App: job.App, Scenario: job.Scenario, Plan: c.plan, Prepared: c.prepared, Energy: job.Energy, Build: c.build, Watcher: c.watcher, Methods: job.Methods, Started: c.run.Started, Interleaved: s.clean,
 	}
 	c.repeater = repetition.New(s.phone, c.work)
 	return c

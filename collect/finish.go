@@ -40,6 +40,7 @@ func (c *collector) finish(err error) run.Run {
 	if c.watcher != nil {
 		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
 		c.run.Frames, c.run.Tasks = c.repeater.Frames(), c.repeater.Tasks()
+		c.run.MethodTraces = c.repeater.MethodTraces()
 	}
 	r := c.run
 	switch {
@@ -71,7 +72,7 @@ func (c *collector) record() {
 		if c.watcher.Tasks && applog.HasMessages(c.target.Facts.API) {
 			recorded = "perfetto with tasks"
 		}
-		c.context.Set("recorded", recorded)
+		c.context.Set("recorded", recordedBy(recorded, c.repeater.MethodsBy()))
 	}
 	imported := record.Imported(c.measured, c.clean)
 	for _, p := range imported.Context {
@@ -87,6 +88,14 @@ func (c *collector) record() {
 		}
 		maps.Copy(c.run.Iterations[i].Metrics, c.prepared.Installer.Metrics)
 	}
+}
+
+// recordedBy returns the value of the context's property for what recorded a run.
+func recordedBy(trace, methods string) string {
+	if methods == "" {
+		return trace
+	}
+	return trace + "+" + methods
 }
 
 // correctRefreshRate sets the highest rate at which frames were drawn.

@@ -64,6 +64,8 @@ type Job struct {
 	Conditions config.Conditions
 	// Evidence configures which recordings are kept; none if Options have no Evidence.
 	Evidence config.Evidence
+	// Methods configures which of the app's calls are recorded.
+	Methods config.Methods
 	// Files are kept already, and belong to the run whatever recordings are kept.
 	Files []run.Evidence
 	// KeepInstalled leaves what was installed for the run on the device.

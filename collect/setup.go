@@ -84,7 +84,10 @@ func (c *collector) prepareEvidence(ctx context.Context) (err error) {
 	if c.phone.Evident && !c.traceable() {
 		c.journal.Warnf("the app's own sections are in no trace, so that causes of slow frames name none of its functions, composables and items: add %s to <application> in its manifest", apk.TraceableLine)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.repeater.PrepareMethods(ctx)
 }
 
 // traceable reports whether the app's own sections appear in a trace, as far as its APK shows: on a

@@ -39,7 +39,7 @@ func newStation(job Job, options Options) *station {
 	return &station{
 		target: t, simpleperf: simpleperf, conditions: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()}, sizes: map[string][]string{},
 		phone: &repetition.Phone{
-			Target: t, Programs: programs, Perfetto: perfetto, Recording: &recorders.Set{All: []recorders.Recorder{perfetto, simpleperf}},
+			Target: t, Programs: programs, Perfetto: perfetto, Simpleperf: simpleperf, Recording: &recorders.Set{All: []recorders.Recorder{perfetto, simpleperf}},
 			Frames: &framesource.Choice{Target: t, Programs: programs, Perfetto: perfetto, Asked: job.Scenario.FramesBy},
 		},
 	}

@@ -54,6 +54,8 @@ type Config struct {
 	Conditions Conditions `yaml:"conditions,omitempty"`
 	// Files that are kept with the runs, to see why the app was slow.
 	Evidence Evidence `yaml:"evidence,omitempty"`
+	// Which of the app's methods ran when something went wrong.
+	Methods Methods `yaml:"methods,omitempty"`
 	// Problems that you know by the calls that they make, which reports name where a run's traces
 	// have them.
 	KnownProblems []KnownProblem `yaml:"known-problems,omitempty" jsonschema:"maxItems=1000"`
@@ -393,6 +395,7 @@ func Default() Config {
 	return Config{
 		Rounds:     Rounds{Max: 60, Minutes: 45},
 		Evidence:   Evidence{Keep: KeepNone, Why: DefaultWhy},
+		Methods:    Methods{Keep: KeepNone, By: MethodsAuto},
 		Conditions: Conditions{Policy: PolicyWarn, FixedPerformance: PerformanceAuto, IdleWithin: time.Minute},
 		Gate:       DefaultGate(gate.PresetDefault),
 		Store:      Store{SQLite: ".apkgate/history.db"},

@@ -27,6 +27,7 @@ func (d *decoder) config(root *node) *Config {
 		may("rounds", d.rounds(&c.Rounds)),
 		may("conditions", d.conditions(&c.Conditions)),
 		may("evidence", d.evidence(&c.Evidence)),
+		may("methods", d.methods(&c)),
 		may("known-problems", d.list(0, d.knownProblem(&c))),
 		may("metrics", d.list(0, d.metric(&c))),
 		may("gate", d.gate(&c)),
@@ -35,6 +36,7 @@ func (d *decoder) config(root *node) *Config {
 	)
 	c.compilations()
 	d.enoughRounds(root, &c)
+	d.methodsNeedEvidence(root, &c)
 	d.outputsDiffer(root, &c)
 	return &c
 }

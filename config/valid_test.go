@@ -45,6 +45,7 @@ func TestDefaults(t *testing.T) {
 		Rounds:     config.Rounds{Max: 60, Minutes: 45},
 		Conditions: config.Conditions{Policy: config.PolicyWarn, FixedPerformance: config.PerformanceAuto, IdleWithin: time.Minute},
 		Evidence:   config.Evidence{Keep: config.KeepNone, Why: 5 * time.Minute},
+		Methods:    config.Methods{Keep: config.KeepNone, By: config.MethodsAuto},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.01,
 			MinHistory: 5, MinChange: 0.05, MinEffect: 0.1, Summary: run.Median, FailOn: "regression",
@@ -141,6 +142,7 @@ func everything() *config.Config {
 		Base:     "../main/mail.apk",
 		Rounds:   config.Rounds{Max: 0, Minutes: 15},
 		Evidence: config.Evidence{Keep: config.KeepAnomalies, Tasks: true, APK: true, Why: 0},
+		Methods:  config.Methods{Keep: config.KeepAnomalies, By: config.MethodsLong},
 		Conditions: config.Conditions{
 			Policy: config.PolicyRefuse, FixedPerformance: config.PerformanceAlways, BackgroundDexopt: true, Brightness: 0.4, Rotation: new(0), IdleWithin: 90 * time.Second,
 		},

@@ -171,8 +171,12 @@ type Repetition struct {
 	// none if one was requested.
 	Dumps  []anrtraces.Dump
 	NoDump string
-	seen   int  // frames that were looked at
-	gaveUp bool // on saving while recording
+	// Noticed counts the anomalies that were noticed while the workload ran, and All are all once it
+	// has ended, by time.
+	Noticed int
+	All     []Anomaly
+	seen    int  // frames that were looked at
+	gaveUp  bool // on saving while recording
 }
 
 // saved is a trace that was saved during the repetition.
@@ -231,6 +235,7 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []jank.Fr
 	urgent := false
 	for a, ok := r.stream.Next(); ok; a, ok = r.stream.Next() {
 		r.waiting = append(r.waiting, a)
+		r.Noticed++
 		if a.Kind == NotResponding { // the stacks are there now
 			urgent = true
 			if err := r.dumpThreads(ctx, a); err != nil {
@@ -317,6 +322,7 @@ func (s Seen) eventAt(at time.Duration) string {
 // rest. What can't be kept is a warning.
 func (r *Repetition) End(ctx context.Context, s Seen) {
 	w, all := r.w, r.w.learn(s, r.usual)
+	r.All = slices.Clone(all)
 	r.keepThreads(ctx, s)
 	if !w.Anomalies {
 		all, r.saved = nil, nil

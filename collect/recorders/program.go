@@ -44,7 +44,8 @@ const (
 	DetachedLog    = "/data/local/tmp/apkgate-workload.log"
 )
 
-var recordingFiles = []string{perfettoConfig, perfettoTrace, clonePath(1), clonePath(2), perfData, perfLog, DetachedLog}
+var recordingFiles = []string{perfettoConfig, perfettoTrace, clonePath(1), clonePath(2), perfData, perfLog, DetachedLog,
+	callsPath(1), callsPath(2), callsPath(3), callsPath(4), callsPath(5)}
 
 var pidLine = regexp.MustCompile(`(?m)^\s*(\d{1,10})\s*$`)
 

@@ -15,12 +15,14 @@ import (
 
 // Phone is a device that is ready, with its recorders. Builds that are measured in turns share one.
 type Phone struct {
-	Target    *target.Target
-	Programs  *recorders.Programs
-	Perfetto  *recorders.Perfetto
-	Recording *recorders.Set
-	Frames    *framesource.Choice
-	Meter     *energymeter.Meter // nil where no energy is measured
+	Target   *target.Target
+	Programs *recorders.Programs
+	Perfetto *recorders.Perfetto
+	// Simpleperf samples methods.
+	Simpleperf *recorders.Simpleperf
+	Recording  *recorders.Set
+	Frames     *framesource.Choice
+	Meter      *energymeter.Meter // nil where no energy is measured
 	// Evident reports that evidence is recorded.
 	Evident bool
 }
@@ -35,6 +37,7 @@ type Work struct {
 	Energy  *config.Energy
 	Build   *energymeter.Build
 	Watcher *applog.Watcher // nil where no evidence is kept
+	Methods config.Methods  // which calls are recorded
 	Started time.Time       // of the run
 	// Interleaved reports that the build takes turns with another.
 	Interleaved bool

@@ -55,7 +55,11 @@ func (r *recording) refused(a *attempt, otherwise string) func(recorders.Recorde
 		case by.Serves(framesource.Asker):
 			return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
 		}
-		a.watched = nil
+		if by == r.phone.Perfetto {
+			a.watched = nil
+		} else {
+			otherwise = "its methods are not sampled"
+		}
 		r.phone.Target.Journal.Warnf("repetition %d: %s: %v", a.n, otherwise, err)
 		return nil
 	}

@@ -33,6 +33,7 @@ type Repeater struct {
 	evidence  *evidence
 	views     *views
 	anrs      *anrs
+	methods   *methods
 	workload  *running
 	benchmark *benchmark
 	steps     []step // in the order in which they begin
@@ -45,8 +46,9 @@ func New(p *Phone, w Work) *Repeater {
 		evidence: &evidence{phone: p, work: w}, views: &views{phone: p, work: w}, anrs: &anrs{phone: p, work: w}, workload: &running{phone: p, work: w},
 		benchmark: &benchmark{phone: p, work: w},
 	}
+	r.methods = &methods{phone: p, work: w, names: r.anrs.names}
 	r.steps = []step{
-		r.start, leftovers{phone: p}, energy{}, r.log, r.frames, r.recording, r.load, memory{phone: p, work: w}, joules{}, r.evidence, r.views, ring{phone: p}, r.workload,
+		r.start, leftovers{phone: p}, energy{}, r.log, r.frames, r.recording, r.load, memory{phone: p, work: w}, joules{}, r.evidence, r.methods, r.views, ring{phone: p}, r.workload,
 	}
 	return r
 }
@@ -157,6 +159,8 @@ func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measuremen
 	}
 	if lost != nil {
 		r.evidence.keep(ctx, a, s, lost)
+		s.Lost = lost
+		r.methods.keep(ctx, a, s)
 		r.anrs.explain(ctx, a, from, true)
 		r.anrs.lost(stood)
 		return out, loss.Of(r.phone.Target.Name, causeOf(lost), journal.Measure, a.n, lost)
@@ -168,6 +172,7 @@ func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measuremen
 		return out, err
 	}
 	r.evidence.keep(ctx, a, s, nil)
+	r.methods.keep(ctx, a, s)
 	r.anrs.explain(ctx, a, from, false)
 	if !a.measured {
 		return out, nil
@@ -222,6 +227,15 @@ func (r *Repeater) SeekRestart(ctx context.Context, n int) { r.anrs.seekRestart(
 
 // ANRs returns the ANRs of all attempts so far, for the record.
 func (r *Repeater) ANRs() []run.ANR { return r.anrs.found }
+
+// PrepareMethods chooses what records the app's calls.
+func (r *Repeater) PrepareMethods(ctx context.Context) error { return r.methods.prepare(ctx) }
+
+// MethodsBy returns what records the app's calls, "" if nothing does.
+func (r *Repeater) MethodsBy() string { return r.methods.by }
+
+// MethodTraces returns the record's section on the calls that were kept; nil if there are none.
+func (r *Repeater) MethodTraces() *run.MethodTraces { return r.methods.record() }
 
 // SawFrames reports whether the app has drawn something.
 func (r *Repeater) SawFrames() bool { return r.frames.saw }

@@ -44,6 +44,7 @@ type attempt struct {
 	energy    *energymeter.Metering // nil where none is measured
 	watched   *applog.Repetition    // nil where no evidence is kept
 	late      *applog.Late          // its latest frame, nil if its trace has none
+	calls     *recordedCalls        // nil where none are recorded
 }
 
 // release ends whatever still runs for the attempt, except for the load.

@@ -52,6 +52,7 @@ type Collector struct {
 	missed  time.Duration
 	mains   map[string]bool // names of main threads
 	most    int             // methods that are kept; 0: as many as a record has
+	last    *recorder       // of the trace that was added last
 }
 
 type methodKey struct{ name, file, thread, event string }
@@ -83,8 +84,11 @@ func (c *Collector) Add(src io.ReadSeeker, mapping *r8map.Map, rep Repetition) (
 		return t, fmt.Errorf("read a method trace again: %w", err)
 	}
 	t.Retrace(mapping)
-	if rep.First > 0 {
+	switch {
+	case rep.First > 0:
 		rep.Began = rep.First - first
+	case rep.Began == 0:
+		rep.Began = t.Begin
 	}
 	if rep.Main > 0 && t.PID == 0 {
 		t.PID = int(rep.Main)
@@ -98,6 +102,7 @@ func (c *Collector) Add(src io.ReadSeeker, mapping *r8map.Map, rep Repetition) (
 	t.Warnings = append(t.Warnings, r.calls.Warnings()...)
 	c.out.Source, c.out.Clock = "art", clock
 	c.take(r)
+	c.last = r
 	return t, nil
 }
 

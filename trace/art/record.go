@@ -45,6 +45,7 @@ type recorder struct {
 	from, to time.Duration
 	events   int
 	counted  []run.TraceWindow // the calls of each event
+	covered  []interval        // in which the main thread was in methods of the app
 }
 
 // recorded is what a thread did: its methods by event, its pieces of work, and their calls.
@@ -86,6 +87,7 @@ func (r *recorder) eventAt(at time.Duration) int {
 }
 
 func (r *recorder) call(c Call) {
+	r.cover(c)
 	event := r.eventAt(c.Begin)
 	if w := &r.counted[event]; c.Open {
 		w.Lost++

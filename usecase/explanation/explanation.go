@@ -235,6 +235,9 @@ func (r Recorder) plan(targets []target) (*config.Config, []int) {
 	cfg.Evidence = config.Evidence{Keep: config.KeepNone}
 	if slices.ContainsFunc(targets, func(t target) bool { return t.Frames }) {
 		cfg.Evidence.Keep, cfg.Evidence.Tasks = config.KeepWorst, true
+		if cfg.Methods.Keeps() { // to compare what both builds called
+			cfg.Methods.Keep = config.KeepAll
+		}
 	}
 	if slices.ContainsFunc(targets, func(t target) bool { return t.Energy }) {
 		energy, rest := *cfg.Energy, time.Duration(0)

@@ -35,7 +35,7 @@ func jobs(cfg *config.Config, devices []config.Device, o Origin) (out []collect.
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
 					Device: p.name, Cost: costOf(scenario, cfg.Energy), App: cfg.App, Scenario: scenario,
-					Network: network, Energy: cfg.Energy, Conditions: cfg.Conditions, Evidence: cfg.Evidence, Extra: extra, Source: o.Source, Session: o.Session,
+					Network: network, Energy: cfg.Energy, Conditions: cfg.Conditions, Evidence: cfg.Evidence, Methods: cfg.Methods, Extra: extra, Source: o.Source, Session: o.Session,
 				})
 			}
 		}

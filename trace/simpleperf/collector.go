@@ -1,0 +1,146 @@
+package simpleperf
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Window is a span of a run's repetition in which something went wrong, on the samples' clock.
+type Window struct {
+	Repetition int // the iteration, from 1
+	Event      string
+	From, To   time.Duration
+	Why        string
+	Evidence   string // digest of the samples
+}
+
+// Collector adds up which methods ran on the main thread in windows of a run, for its record. The
+// zero Collector is empty. Samples show which methods ran and for how long, and neither how often
+// they were called nor when they waited.
+type Collector struct {
+	windows []run.TraceWindow
+	chains  []run.CallChain
+	methods map[[2]string]*run.TracedMethod // by name and event
+}
+
+// MethodSource is the word for samples in records.
+const MethodSource = "simpleperf"
+
+// Add adds a window, and returns how long the main thread ran methods of the app in it: those that
+// are not the system's.
+func (c *Collector) Add(p *Profile, w Window) (seen time.Duration) {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	c.windows = append(c.windows, run.TraceWindow{Repetition: w.Repetition, Event: w.Event, FromMS: ms(w.From), ToMS: ms(max(w.From, w.To)), Why: w.Why, Evidence: w.Evidence})
+	if c.methods == nil {
+		c.methods = map[[2]string]*run.TracedMethod{}
+	}
+	root := &node{}
+	for _, s := range p.Samples {
+		if t := p.Threads[s.Thread]; t.PID != t.TID || s.Time < w.From || s.Time > w.To {
+			continue
+		}
+		took := time.Duration(s.Period)
+		names, ofApp := p.chainOf(s)
+		if ofApp {
+			seen += took
+		}
+		counted := map[string]bool{}
+		at := root
+		for i, name := range names { // the outermost first
+			m := c.method(name, w.Event)
+			if !counted[name] {
+				counted[name] = true
+				m.TotalMS += ms(took)
+			}
+			if i == len(names)-1 {
+				m.SelfMS += ms(took)
+			}
+			at = at.inner(name)
+			at.took += took
+		}
+	}
+	if chain := root.longest(); len(chain) > 0 {
+		one := run.CallChain{Repetition: w.Repetition, Event: w.Event, Thread: "main", AtMS: ms(w.From)}
+		for _, n := range chain[:min(len(chain), run.MaxStack)] {
+			one.Methods, one.MS = append(one.Methods, n.name), append(one.MS, ms(n.took))
+		}
+		c.chains = append(c.chains, one)
+	}
+	return seen
+}
+
+func (c *Collector) method(name, event string) *run.TracedMethod {
+	m := c.methods[[2]string{name, event}]
+	if m == nil {
+		m = &run.TracedMethod{Name: name, Thread: "main", Event: event}
+		c.methods[[2]string{name, event}] = m
+	}
+	return m
+}
+
+// maxSymbol limits a method's name in a record, in bytes.
+const maxSymbol = 200
+
+// system are the beginnings of the paths of code that is no app's.
+var system = []string{"/system/", "/apex/", "/vendor/", "/product/", "[kernel"}
+
+// chainOf returns the names of a sample's methods, the outermost first, and whether any is the app's.
+func (p *Profile) chainOf(s Sample) (names []string, ofApp bool) {
+	for _, i := range slices.Backward(s.Chain) {
+		f := p.Frames[i]
+		name := cmp.Or(f.Symbol, f.File, "unknown")
+		names = append(names, strings.ToValidUTF8(name[:min(len(name), maxSymbol)], ""))
+		ofApp = ofApp || f.File != "" && !slices.ContainsFunc(system, func(dir string) bool { return strings.HasPrefix(f.File, dir) })
+	}
+	return names, ofApp
+}
+
+// node is a method in the tree of call chains.
+type node struct {
+	name  string
+	took  time.Duration
+	calls []*node
+}
+
+func (n *node) inner(name string) *node {
+	for _, c := range n.calls {
+		if c.name == name {
+			return c
+		}
+	}
+	c := &node{name: name}
+	n.calls = append(n.calls, c)
+	return c
+}
+
+// longest returns the chain of which each method took the longest of its caller's.
+func (n *node) longest() (out []*node) {
+	for len(n.calls) > 0 {
+		n = slices.MaxFunc(n.calls, func(a, b *node) int { return cmp.Compare(a.took, b.took) })
+		out = append(out, n)
+	}
+	return out
+}
+
+// MethodTraces returns the section of the record, nil where nothing was added.
+func (c *Collector) MethodTraces() *run.MethodTraces {
+	if len(c.windows) == 0 {
+		return nil
+	}
+	out := &run.MethodTraces{Source: MethodSource, Clock: run.CPUClock, Windows: c.windows[:min(len(c.windows), run.MaxTraceWindows)], Chains: c.chains[:min(len(c.chains), run.MaxCallChains)]}
+	for _, m := range c.methods {
+		m.LongestMS = m.TotalMS
+		out.List = append(out.List, *m)
+	}
+	slices.SortFunc(out.List, func(a, b run.TracedMethod) int {
+		return cmp.Or(cmp.Compare(b.SelfMS, a.SelfMS), cmp.Compare(b.TotalMS, a.TotalMS), strings.Compare(a.Name, b.Name), strings.Compare(a.Event, b.Event))
+	})
+	if n := len(out.List) - run.MaxTracedMethods; n > 0 {
+		out.List, out.LeftOut = out.List[:run.MaxTracedMethods], n
+	}
+	return out
+}
