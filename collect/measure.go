@@ -108,6 +108,9 @@ func (c *collector) takeOver(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := c.repeater.PrepareMethods(ctx); err != nil {
+		return err
+	}
 	if err := c.plan.FindActivity(ctx); err != nil {
 		return err
 	}

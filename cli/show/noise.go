@@ -29,6 +29,7 @@ const garbagePercent = 150
 type noiseFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
+	recorderFlags
 	history []string
 	limit   int
 	format  string
@@ -48,7 +49,12 @@ measured in turns with the base build; here that is simulated, from the repetiti
 the session itself, and said to be so. It lists which numbers and UI events have a say
 in the verdict, and the worsening that each would have shown. It names the metrics that
 are too noisy to gate, and those that creep: by how much within the quarter. --fail-on drift makes one that
-creeps for the worse beyond gate.drift-budget the exit status 1.`,
+creeps for the worse beyond gate.drift-budget the exit status 1.
+
+With --recorder it measures what recording the app's calls costs: the configuration's build with and
+without the recorder (methods.by), in drawn order on the configuration's devices, with the
+interval of the change of each metric. A metric for which a worsening by gate.min-effect is not
+excluded is not to be judged in recorded runs.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return noise(c, cmd, f) },
 	}
@@ -56,6 +62,7 @@ creeps for the worse beyond gate.drift-budget the exit status 1.`,
 	flagset.Judging(cmd, &f.PolicyFlags)
 	flagset.Drift(cmd, &f.PolicyFlags)
 	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
+	f.recorderFlags.register(cmd)
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "check at most so many of the newest runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text or json")
 	return cmd
@@ -65,6 +72,9 @@ func noise(c terminal.Console, cmd *cobra.Command, f noiseFlags) error {
 	format := output.Format(f.format)
 	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
+	}
+	if f.recorder != "" {
+		return recorderCost(c, cmd, f, format)
 	}
 	if f.limit < 1 {
 		return exit.Usage(fmt.Errorf("--limit is %d, want 1 or more", f.limit), "")

@@ -29,11 +29,12 @@ type methods struct {
 	work  Work
 	names func() *r8map.Map
 
-	by      string // what records; "" for nothing
-	calls   *recorders.Calls
-	written bool // the recorder has written something: the build has it
-	traced  art.Collector
-	sampled simpleperf.Collector
+	prepared bool
+	by       string // what records; "" for nothing
+	calls    *recorders.Calls
+	written  bool // the recorder has written something: the build has it
+	traced   art.Collector
+	sampled  simpleperf.Collector
 }
 
 // methodsAsker is the name of the requests for samples.
@@ -45,8 +46,12 @@ const sampleHz = 1000
 // lowOverheadSince is the first version of Android whose shell can record with low overhead.
 const lowOverheadSince = 36
 
-// prepare chooses the recorder.
+// prepare chooses the recorder, once.
 func (m *methods) prepare(ctx context.Context) error {
+	if m.prepared {
+		return nil
+	}
+	m.prepared = true
 	if !m.work.Methods.Keeps() || m.work.Watcher == nil || !m.phone.Evident {
 		return nil
 	}
@@ -73,7 +78,21 @@ func (m *methods) sample(ctx context.Context) error {
 		return nil
 	}
 	m.by = config.MethodsSamples
-	m.phone.Simpleperf.Request(methodsAsker, m.work.App.Package, sampleHz)
+	return nil
+}
+
+// sampler has the app sampled in the repetitions of the builds whose methods are.
+type sampler struct {
+	nothing
+	methods *methods
+}
+
+func (s sampler) before(context.Context, *attempt) error {
+	m := s.methods
+	m.phone.Simpleperf.Withdraw(methodsAsker)
+	if m.by == config.MethodsSamples {
+		m.phone.Simpleperf.Request(methodsAsker, m.work.App.Package, sampleHz)
+	}
 	return nil
 }
 

@@ -48,7 +48,7 @@ func New(p *Phone, w Work) *Repeater {
 	}
 	r.methods = &methods{phone: p, work: w, names: r.anrs.names}
 	r.steps = []step{
-		r.start, leftovers{phone: p}, energy{}, r.log, r.frames, r.recording, r.load, memory{phone: p, work: w}, joules{}, r.evidence, r.methods, r.views, ring{phone: p}, r.workload,
+		r.start, leftovers{phone: p}, energy{}, r.log, r.frames, sampler{methods: r.methods}, r.recording, r.load, memory{phone: p, work: w}, joules{}, r.evidence, r.methods, r.views, ring{phone: p}, r.workload,
 	}
 	return r
 }

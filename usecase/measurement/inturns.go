@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"strings"
@@ -28,6 +29,9 @@ type InTurns struct {
 	// BaseCompile and HeadCompile are how each side's code is compiled, overriding the scenarios;
 	// "" leaves it to them.
 	BaseCompile, HeadCompile string
+	// Recorder records the calls of the head alone, to see what that costs: one of the configuration's
+	// methods.by; "" leaves both to the configuration.
+	Recorder string
 	// Again and Only are as those of CollectFlags.
 	Again int
 	Only  []int
@@ -81,6 +85,7 @@ func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t I
 		}
 		compiledAs(&bases[i], t.BaseCompile)
 		compiledAs(&heads[i], t.HeadCompile)
+		recordedWith(&bases[i], &heads[i], t.Recorder)
 	}
 	if t.Turns.More != nil {
 		for i := range bases { // the queue begins with what costs most
@@ -115,6 +120,11 @@ func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t I
 			results[k].Run.Explains = t.Explains
 			if t.BaseCompile != "" || t.HeadCompile != "" {
 				results[k].Run = compiledApart(results[k].Run, []collect.Job{bases[k], heads[k]}[i].Scenario.Compile)
+			}
+			if t.Recorder != "" {
+				var missing error
+				results[k].Run, missing = recordedApart(results[k].Run, t.Recorder, i == 1)
+				kept = errors.Join(kept, missing)
 			}
 		}
 		if err := NameRuns(results); err != nil {
@@ -185,4 +195,30 @@ func withoutFiles(r run.Run) run.Run {
 // sideOf distinguishes the two builds' runs, also if both have one version.
 func sideOf(build, side string) string {
 	return strings.TrimSpace(build + " " + side)
+}
+
+// recordedWith has the head's calls recorded, and not the base's; "" leaves both to the configuration.
+func recordedWith(base, head *collect.Job, recorder string) {
+	if recorder == "" {
+		return
+	}
+	base.Methods = config.Methods{Keep: config.KeepNone}
+	head.Methods = config.Methods{Keep: config.KeepAnomalies, By: recorder}
+	base.App.Build, head.App.Build = base.App.Build+" (not recorded)", head.App.Build+" ("+recorder+")"
+}
+
+// recordedApart returns a run without what recorded it in its context, in which both sides have to be
+// alike, where it is what is compared. A head that was not recorded is an error.
+func recordedApart(r run.Run, recorder string, head bool) (run.Run, error) {
+	const property = "recorded"
+	if got := r.Context[property]; head && len(r.Iterations) > 0 && got != "perfetto+"+recorder {
+		why := ""
+		if n := len(r.Warnings); n > 0 {
+			why = ": " + r.Warnings[n-1].Text
+		}
+		return r, fmt.Errorf("%s was to be recorded by %s, and was by %q%s", r.Scenario, recorder, got, why)
+	}
+	r.Context = maps.Clone(r.Context)
+	delete(r.Context, property)
+	return r, nil
 }
