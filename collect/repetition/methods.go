@@ -106,22 +106,6 @@ func (m *methods) none(why string) {
 // records reports whether ART records calls.
 func (m *methods) records() bool { return m.by == config.MethodsLong || m.by == config.MethodsCalls }
 
-// recordedCalls is what is recorded of an attempt.
-type recordedCalls struct {
-	begun   map[int]bool // processes that are recorded
-	current *callsWindow // that is recorded now, nil if none is
-	asked   *callsWindow // whose file is not complete yet
-	windows []callsWindow
-	noticed int // anomalies of which calls were saved
-}
-
-// callsWindow is a span in which calls were recorded, on CLOCK_MONOTONIC.
-type callsWindow struct {
-	path     string
-	pid      int
-	from, to time.Duration
-}
-
 func (m *methods) before(_ context.Context, a *attempt) error {
 	if m.records() {
 		a.calls = &recordedCalls{begun: map[int]bool{}}

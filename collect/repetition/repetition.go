@@ -1,5 +1,5 @@
 // Package repetition makes one repetition of a scenario on a device that is set up. It runs a list
-// of steps (the app's start, energy, the log, frames, recorders, the load, evidence, views), each
+// of steps (the app's start, energy, the log, frames, recorders, the load, evidence, calls, views), each
 // before the workload, while it runs and after it. The observations then become a measurement, or
 // the reason why the repetition is lost.
 //
@@ -7,6 +7,8 @@
 // step. How a thing is measured belongs to the packages that the steps call. What follows from a
 // lost repetition belongs to package collect, and the record of the measured ones to package
 // record. A repetition is measured completely or it is lost.
+//
+// It has more files than other packages, as each step has one.
 package repetition
 
 import (

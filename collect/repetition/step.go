@@ -75,3 +75,19 @@ func (a *attempt) seen(log applog.Sifted) applog.Seen {
 	s.From, s.To = a.log.Span()
 	return s
 }
+
+// recordedCalls is what is recorded of an attempt.
+type recordedCalls struct {
+	begun   map[int]bool // processes that are recorded
+	current *callsWindow // that is recorded now, nil if none is
+	asked   *callsWindow // whose file is not complete yet
+	windows []callsWindow
+	noticed int // anomalies of which calls were saved
+}
+
+// callsWindow is a span in which calls were recorded, on CLOCK_MONOTONIC.
+type callsWindow struct {
+	path     string
+	pid      int
+	from, to time.Duration
+}

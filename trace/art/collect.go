@@ -263,3 +263,15 @@ func (c *Collector) kept() (tree []run.TracedCall, leftOutMS float64) {
 	}
 	return tree, leftOutMS
 }
+
+// Seen returns how much of a span on CLOCK_MONOTONIC the main thread was in methods of the app, by
+// the trace that was added last.
+func (c *Collector) Seen(from, to time.Duration) (sum time.Duration) {
+	if c.last == nil {
+		return 0
+	}
+	for _, one := range c.last.covered {
+		sum += max(0, min(one.to+c.last.rep.Began, to)-max(one.from+c.last.rep.Began, from))
+	}
+	return sum
+}

@@ -3,6 +3,7 @@ package art
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,17 @@ var idleMethods = map[string]bool{
 
 // Idle reports whether a thread that is in the method has nothing to do.
 func (m Method) Idle() bool { return idleMethods[m.String()] }
+
+// platform are the beginnings of the names of classes that are neither an app's own nor a library's
+// that it brings along.
+var platform = []string{
+	"android.", "androidx.", "com.android.", "dalvik.", "java.", "javax.", "jdk.", "kotlin.", "kotlinx.", "libcore.", "sun.",
+}
+
+// ofApp reports whether a method is the app's, or a library's that it brings along.
+func (m Method) ofApp() bool {
+	return m.Class != "" && !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(m.Class, p) })
+}
 
 // Pieces finds the longest pieces of work among calls: each takes part in its thread's stack, and
 // the inner one has to come first, as Calls has them.

@@ -231,3 +231,18 @@ func (r *recorder) thread(tid uint32) string {
 
 // ms is a time in milliseconds, to the microsecond.
 func ms(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1000 }
+
+// interval is a span on the trace's clock.
+type interval struct{ from, to time.Duration }
+
+// cover adds a call of the app on the main thread to those that cover its time: an outer call, which
+// comes later, replaces those within it.
+func (r *recorder) cover(c Call) {
+	if c.Thread != uint32(r.t.PID) || c.Method < 0 || !r.t.Methods[c.Method].ofApp() {
+		return
+	}
+	for n := len(r.covered); n > 0 && r.covered[n-1].from >= c.Begin; n = len(r.covered) {
+		r.covered = r.covered[:n-1]
+	}
+	r.covered = append(r.covered, interval{c.Begin, c.Begin + c.Took})
+}
