@@ -414,7 +414,19 @@ func (m *methods) record() *run.MethodTraces {
 		return m.sampled.MethodTraces()
 	}
 	if m.by == config.MethodsLong {
-		out.Source = "art-long"
+		uncounted(out)
 	}
 	return out
+}
+
+// uncounted marks calls as a part of all: short ones were left out, however many there were and
+// however long all of them took together.
+func uncounted(out *run.MethodTraces) {
+	out.Source = "art-long"
+	for _, w := range out.Windows {
+		out.TreeLeftOutMS = max(out.TreeLeftOutMS, w.ToMS-w.FromMS)
+	}
+	for i := range out.Tree {
+		out.Tree[i].Repetitions = nil
+	}
 }

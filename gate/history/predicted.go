@@ -131,6 +131,9 @@ func (s setting) describe() string {
 	if s.now == "" {
 		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
 	}
+	if s.before != "" {
+		return fmt.Sprintf("this run was recorded by %s, and %s by %s (evidence and methods in the configuration): recording takes time, so that the two are judged apart", s.now, runs, s.before)
+	}
 	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
 }
 

@@ -264,3 +264,34 @@ func TestARecordHasNamesAndTimesAlone(t *testing.T) {
 		t.Error("the call of the section is not in it")
 	}
 }
+
+// A low-overhead dump has the CPU's counter and names no thread: it is put onto CLOCK_MONOTONIC by
+// when it began. The app was in bind for 400 of 500 ms.
+func TestCollectADumpOfLongCalls(t *testing.T) {
+	t.Parallel()
+	const ms = uint64(time.Millisecond)
+	trace := arttest.Trace{
+		Methods: []string{"android.os.Looper\tloop\t()V\tLooper.java\n", "android.os.MessageQueue\tnext\t()V\tMessageQueue.java\n", "com.example.List\tbind\t()V\tList.java\n"},
+		Threads: map[uint32]string{4711: "main"}, Order: []uint32{4711}, Begin: 900_000 * ms,
+		Events: []arttest.Event{
+			{Thread: 4711, Method: 0, Wall: 0},
+			{Thread: 4711, Method: 1, Wall: 10 * ms}, {Thread: 4711, Method: 1, Action: 1, Wall: 1000 * ms},
+			{Thread: 4711, Method: 2, Wall: 1100 * ms}, {Thread: 4711, Method: 2, Action: 1, Wall: 1500 * ms},
+		},
+	}
+	var c art.Collector
+	got, err := c.Add(bytes.NewReader(trace.LongRunning()), nil, art.Repetition{Number: 1, First: 60 * time.Second, Main: 4711})
+	if err != nil || got.Format != art.LongOnes {
+		t.Fatalf("%v: %s, %v", err, got.Format, got.Warnings)
+	}
+	m := c.MethodTraces()
+	if len(m.List) != 1 || m.List[0].Name != "com.example.List.bind" || m.List[0].Thread != "main" || m.List[0].SelfMS != 400 {
+		t.Errorf("methods %+v, want bind alone: the looper waits, or is not to blame", m.List)
+	}
+	if w := m.Windows[0]; w.FromMS != 60_000 || w.ToMS != 61_500 {
+		t.Errorf("it reaches from %v to %v ms, want 60,000 to 61,500", w.FromMS, w.ToMS)
+	}
+	if seen := c.Seen(61*time.Second, 61500*time.Millisecond); seen != 400*time.Millisecond {
+		t.Errorf("the app is seen for %v, want 400 ms", seen)
+	}
+}
