@@ -139,8 +139,11 @@ func (s setting) describe() string {
 
 // hint returns what to do about it.
 func (s setting) hint() string {
-	if s.now == "" {
+	switch {
+	case s.now == "":
 		return "set evidence.keep back to what it was, such as worst"
+	case s.before != "":
+		return "set evidence and methods back to what they were, or accept runs that are recorded so"
 	}
 	return "set evidence.keep back to none: a regression is explained without it, by rounds of both builds that are recorded after the verdict (apkgate run --base OLD.apk)"
 }

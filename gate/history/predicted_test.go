@@ -175,13 +175,15 @@ func TestNewPhoneMayBeSlow(t *testing.T) {
 // there are accepted runs of both kinds.
 func TestRecordedRunsAreJudgedApart(t *testing.T) {
 	phone, taped := map[string]string{"model": "a"}, map[string]string{"model": "a", "recorded": "perfetto"}
+	longer := map[string]string{"model": "a", "recorded": "perfetto+long"}
 	p := gatetest.Policy(t, gate.PresetDefault)
 	for name, c := range map[string]struct {
 		now, before  map[string]string
 		reason, hint string
 	}{
-		"turned on":  {taped, phone, "the 10 accepted runs of this device were not (evidence.keep was none)", "set evidence.keep back to none"},
-		"turned off": {phone, taped, "the 10 accepted runs of this device were recorded (evidence.keep was not none), and this run was not", "set evidence.keep back to what it was, such as worst"},
+		"turned on":        {taped, phone, "the 10 accepted runs of this device were not (evidence.keep was none)", "set evidence.keep back to none"},
+		"recorded by more": {longer, taped, "this run was recorded by perfetto+long, and the 10 accepted runs of this device by perfetto", "set evidence and methods back to what they were"},
+		"turned off":       {phone, taped, "the 10 accepted runs of this device were recorded (evidence.keep was not none), and this run was not", "set evidence.keep back to what it was, such as worst"},
 	} {
 		v := checkOne(p, gatetest.Timed("new", c.now, 8), gatetest.Steady(10, c.before, 8)...)
 		if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, c.reason) || !strings.HasPrefix(v.Hint, c.hint) {
