@@ -160,7 +160,7 @@ var costWords = map[RecorderVerdict]string{
 
 func (r RecorderCosts) show(c terminal.Console) error {
 	fmt.Fprintf(c.Stdout, "The same build without and with %s, %d rounds in drawn order\n", r.Recorder, r.Rounds)
-	table := terminal.NewTable(c.Stdout, "scenario", "metric", "without", "change by recording", "interval", "")
+	table := terminal.NewTable(c, "scenario", "metric", "without", "change by recording", "interval", "")
 	ignored := []string{}
 	for _, one := range r.Costs {
 		interval := ""

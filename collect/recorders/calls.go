@@ -96,7 +96,15 @@ func (c *Calls) path(n int) string { return callsPath(n) }
 func callsPath(n int) string { return fmt.Sprintf("%s-%d.trace", callsFiles, n) }
 
 // MaxCallFiles is how many files are written of one repetition at most.
-const MaxCallFiles = 4
+const MaxCallFiles = 12
+
+// callPaths are the paths of all files: one more may have been begun.
+func callPaths() (out []string) {
+	for n := range MaxCallFiles + 1 {
+		out = append(out, callsPath(n+1))
+	}
+	return out
+}
 
 // Size returns the size of a file on the device, 0 if it is empty or not there.
 func (c *Calls) Size(ctx context.Context, path string) (int64, error) {
@@ -133,10 +141,6 @@ func (c *Calls) Drop(ctx context.Context) error {
 	if c.asked == 0 {
 		return nil
 	}
-	words := []string{"rm", "-f"}
-	for n := range MaxCallFiles + 1 { // the last one was begun
-		words = append(words, callsPath(n+1))
-	}
 	c.asked = 0
-	return c.Programs.Target.Try(ctx, words...)
+	return c.Programs.Target.Try(ctx, append([]string{"rm", "-f"}, callPaths()...)...)
 }

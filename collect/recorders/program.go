@@ -44,8 +44,7 @@ const (
 	DetachedLog    = "/data/local/tmp/apkgate-workload.log"
 )
 
-var recordingFiles = []string{perfettoConfig, perfettoTrace, clonePath(1), clonePath(2), perfData, perfLog, DetachedLog,
-	callsPath(1), callsPath(2), callsPath(3), callsPath(4), callsPath(5)}
+var recordingFiles = []string{perfettoConfig, perfettoTrace, clonePath(1), clonePath(2), perfData, perfLog, DetachedLog}
 
 var pidLine = regexp.MustCompile(`(?m)^\s*(\d{1,10})\s*$`)
 
@@ -130,7 +129,7 @@ func (p *Programs) EndAll(ctx context.Context) error {
 func (p *Programs) Prepare(ctx context.Context) error {
 	p.Target.UndoLater("end what records and remove its files", p.CleanUp)
 	return p.Target.Record(ctx, device.Quote("pkill", "-f", target.Background),
-		target.Change{Kind: target.Files, Put: strings.Join(recordingFiles, " ")}, target.Change{Kind: target.Programs})
+		target.Change{Kind: target.Files, Put: strings.Join(slices.Concat(recordingFiles, callPaths()), " ")}, target.Change{Kind: target.Programs})
 }
 
 // EndLeft ends what a lost repetition left.
@@ -158,7 +157,7 @@ func (p *Programs) awaitEnd(ctx context.Context, r Program) error {
 
 // CleanUp ends the programs that may still record, and removes their files.
 func (p *Programs) CleanUp(ctx context.Context) error {
-	return errors.Join(p.EndAll(ctx), p.Target.Try(ctx, append([]string{"rm", "-f"}, recordingFiles...)...))
+	return errors.Join(p.EndAll(ctx), p.Target.Try(ctx, slices.Concat([]string{"rm", "-f"}, recordingFiles, callPaths())...))
 }
 
 // maxRecording limits a recorder's file, in bytes.

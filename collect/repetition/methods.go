@@ -131,12 +131,20 @@ func (m *methods) while(ctx context.Context, a *attempt) error {
 	if c.asked != nil {
 		return m.failed(a, m.await(ctx, a, writesSoon))
 	}
-	if a.watched == nil || c.current == nil || a.watched.Noticed <= c.noticed || len(c.windows) >= recorders.MaxCallFiles {
+	if a.watched == nil || c.current == nil || len(c.windows) >= recorders.MaxCallFiles {
+		return nil
+	}
+	due := m.work.Methods.Keep == config.KeepAll && m.phone.Target.Clock.Now() >= c.current.begun+savesEvery
+	if a.watched.Noticed <= c.noticed && !due {
 		return nil
 	}
 	c.noticed = a.watched.Noticed
 	return m.failed(a, m.save(ctx, a, writesSoon))
 }
+
+// savesEvery is how often calls are saved where all are kept: those of a test's process are lost with
+// it.
+const savesEvery = 3 * time.Second
 
 // How long to wait for a file while the workload runs, at its end, and to see whether the build has
 // the recorder at all.
@@ -153,7 +161,7 @@ func (m *methods) start(ctx context.Context, a *attempt, pid int) error {
 	if err != nil || !records {
 		return err
 	}
-	a.calls.current = &callsWindow{pid: pid, from: at}
+	a.calls.current = &callsWindow{pid: pid, from: at, begun: m.phone.Target.Clock.Now()}
 	if m.written || m.by != config.MethodsLong {
 		return nil
 	}

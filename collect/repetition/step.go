@@ -90,4 +90,5 @@ type callsWindow struct {
 	path     string
 	pid      int
 	from, to time.Duration
+	begun    time.Duration // by the device's clock
 }

@@ -189,6 +189,11 @@ func withoutFiles(r run.Run) run.Run {
 	for i := range r.ANRs {
 		r.ANRs[i].Evidence = nil
 	}
+	if r.MethodTraces != nil {
+		for i := range r.MethodTraces.Windows {
+			r.MethodTraces.Windows[i].Evidence = ""
+		}
+	}
 	return r
 }
 
