@@ -41,6 +41,11 @@ task heavy on main after tap at 700ms code 3 runs 120ms traces Feed.bind
 func messagesOf(t *testing.T, profile, config, app string) (tasks.List, []byte, []timeline.Task) {
 	t.Helper()
 	p := newPhone(t, profile, app)
+	return recordMessages(t, p, config)
+}
+
+func recordMessages(t *testing.T, p *Phone, config string) (tasks.List, []byte, []timeline.Task) {
+	t.Helper()
 	pid := strings.TrimSpace(output(t, p, "echo '"+config+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
 	start(p, instrument)
 	pass(t, p, 5*time.Second)
@@ -97,6 +102,31 @@ func TestMessagesOfLoopers(t *testing.T) {
 	}
 }
 
+// TestFlowsThatWrap records while the numbers of flows, of 32 bits with a sign, begin again.
+func TestFlowsThatWrap(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "pixel-7-android-16", still+messages)
+	const wraps = 1 << 32 * time.Microsecond
+	pass(t, p, wraps-p.clock.Now()-3*time.Second)
+	output(t, p, "input keyevent KEYCODE_WAKEUP")
+	list, _, _ := recordMessages(t, p, mqConfig)
+	before, after := 0, 0
+	for _, m := range list.Tasks {
+		switch {
+		case m.Started == tasks.Unknown:
+		case m.Scheduled == tasks.Unknown:
+			t.Errorf("nobody sent %+v", m)
+		case m.Scheduled < wraps:
+			before++
+		default:
+			after++
+		}
+	}
+	if before < 20 || after < 20 {
+		t.Errorf("%d messages before the numbers wrap, and %d after", before, after)
+	}
+}
+
 // TestTracesWithoutMessages: a phone before Android 16, one whose flag is off, an app that does not
 // register with Perfetto, as no ordinary app does, and a trace that does not ask.
 func TestTracesWithoutMessages(t *testing.T) {
@@ -105,6 +135,7 @@ func TestTracesWithoutMessages(t *testing.T) {
 		"Android 15":       {"pixel-7-android-15", mqConfig, messages},
 		"the flag is off":  {"pixel-6-android-16", mqConfig, messages},
 		"not registered":   {"pixel-7-android-16", mqConfig, strings.Replace(messages, "registers-perfetto\n", "", 1)},
+		"another program":  {"pixel-7-android-16", strings.Replace(mqConfig, `"mq" } } }`, `"mq" } } producer_name_regex_filter: "com\\.example\\.stil" }`, 1), messages},
 		"another category": {"pixel-7-android-16", strings.Replace(mqConfig, `"mq"`, `"cc"`, 1), messages},
 	} {
 		list, raw, truth := messagesOf(t, c.phone, c.config, still+c.app)
