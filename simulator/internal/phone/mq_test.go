@@ -19,7 +19,7 @@ import (
 
 const (
 	mqConfig = `buffers { size_kb: 65536 fill_policy: RING_BUFFER }
-data_sources { config { name: "linux.ftrace" ftrace_config { ftrace_events: "sched/sched_switch" atrace_categories: "view" atrace_apps: "com.example.still" } } }
+data_sources { config { name: "linux.ftrace" ftrace_config { atrace_categories: "view" atrace_apps: "com.example.still" } } }
 data_sources { config { name: "linux.process_stats" process_stats_config { scan_all_processes_on_start: true } } }
 data_sources { config { name: "track_event" track_event_config { disabled_categories: "*" enabled_categories: "mq" } } }`
 
