@@ -12,7 +12,6 @@ const (
 	drifted      = 0.05 // of its mean, by which any time may differ from session to session
 	byChance     = 0.02 // the largest chance that the head's repetitions are the longest ones though nothing changed
 	leastFreedom = 4    // degrees of freedom that show how much repetitions vary
-	leastGrowth  = 0.2  // by which a count, or a time beyond what all tasks take longer by, must have grown
 	leastBlocker = 0.05 // of the time that is waited for, from which on a group is named
 	z95          = 1.96
 	level        = 0.95
@@ -56,7 +55,7 @@ func change(head []float64, base [][]float64, factor float64) estimate {
 	out.was = out.base / factor
 	out.mean = out.head - out.base
 	freedom := k - 1 + m - runs
-	out.varied = k > 1 && m > 0 && freedom >= leastFreedom
+	out.varied = freedom >= leastFreedom
 	out.settled = out.varied && waysToChoose(k, k+m) >= 1/byChance
 	switch {
 	case out.varied:

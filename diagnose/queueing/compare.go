@@ -194,6 +194,7 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	for _, b := range ahead {
 		blocks := c.head.Groups[b.group]
 		switch {
+		case c.isUnknown(blocks):
 		case !c.wasIn(blocks, c.head.unit(g)):
 			out.newcomers = append(out.newcomers, b.group)
 		case c.isMore(b.group):
@@ -283,14 +284,10 @@ func (e *evidence) move(c comparison, g run.TaskGroup) {
 	e.fewer = e.capacity > 0 && e.capacityBefore > e.capacity
 }
 
-// wasIn reports whether the tasks of a group ran in a unit of that name in any run before. Where
-// groups of a run were left out that is unknown, and assumed.
+// wasIn reports whether the tasks of a group ran in a unit of that name in any run before.
 func (c comparison) wasIn(g run.TaskGroup, u run.TaskUnit) bool {
 	for i, groups := range c.same(g, true) {
 		b := c.base[i]
-		if len(groups) == 0 && b.LeftOut > 0 {
-			return true
-		}
 		for _, k := range groups {
 			if unitName(b.unit(b.Groups[k])) == unitName(u) {
 				return true
@@ -300,11 +297,21 @@ func (c comparison) wasIn(g run.TaskGroup, u run.TaskUnit) bool {
 	return false
 }
 
+// isUnknown reports whether the tasks of a group may have been left out of a run before.
+func (c comparison) isUnknown(g run.TaskGroup) bool {
+	for i, groups := range c.same(g, false) {
+		if len(groups) == 0 && c.base[i].LeftOut > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // isMore reports whether a repetition has more tasks of a group than before.
 func (c comparison) isMore(group int) bool {
 	g := c.head.Groups[group]
 	now := change(c.head.count(c.head.find(c.head, g)), c.values(c.same(g, false), side.count), 1)
-	return now.stands() && now.mean >= leastGrowth*now.base && now.mean >= 1
+	return now.stands() && now.mean >= 1
 }
 
 // isLonger reports whether the tasks of a group take longer than before, and longer than what all
@@ -324,7 +331,7 @@ func (c comparison) longerBy(g run.TaskGroup) (estimate, bool) {
 	}
 	factor, _ := c.pace(g.Name)
 	e := change(c.head.each(c.head.find(c.head, g), ranMax), c.values(same, func(s side, at []int) []float64 { return s.each(at, ranMax) }), factor)
-	if e.base <= 0 || e.mean < leastGrowth*e.base {
+	if e.base <= 0 {
 		return e, false
 	}
 	return e, !c.common(g.Name, e.head/e.was)
@@ -342,7 +349,14 @@ func (c comparison) part(groups []int, of func(run.TaskGroup) int) (now, before 
 			m, l = m+c.base[i].sum(same, of), l+c.base[i].sum(same, scheduled)
 		}
 	}
-	return n / max(k, 1), m / max(l, 1)
+	return partOf(n, k), partOf(m, l)
+}
+
+func partOf(n, of float64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return n / of
 }
 
 func (c comparison) fell(groups []int, of func(run.TaskGroup) int) bool {
@@ -406,7 +420,7 @@ func (c comparison) queued(at int) (suspect, bool) {
 		}
 	} else {
 		s.more = change(now, c.values(c.same(g, false), func(s side, at []int) []float64 { return s.each(at, queuedMax) }), s.paced)
-		if !s.more.stands() || s.more.mean < leastGrowth*s.more.base || !s.any() || s.rearranged && s.more.mean < s.more.base {
+		if !s.more.stands() || !s.any() || s.rearranged && s.more.mean < s.more.base {
 			return s, false
 		}
 	}
@@ -461,7 +475,7 @@ func (c comparison) apart(all []suspect) []suspect {
 // long returns the tasks of an event that run for longer than before, and for too long, except
 // those that others of the suspects wait for.
 func (c comparison) long(event string, linked map[int]int, onlyLinked bool, known []suspect, metric string) []suspect {
-	if c.alone() || metric == waited || metric == "tasks.waiting" {
+	if metric == waited || metric == "tasks.waiting" {
 		return nil
 	}
 	var out []suspect

@@ -15,23 +15,17 @@ type side struct {
 }
 
 func sideOf(r run.Run) side {
-	out := side{r.Tasks, len(r.Iterations)}
+	out := side{r.Tasks, max(1, min(len(r.Iterations), run.MaxApart))}
 	for _, g := range r.Tasks.Groups {
-		out.repetitions = max(out.repetitions, len(g.Repetitions))
+		out.repetitions = max(out.repetitions, len(g.Repetitions), len(g.QueuedMaxMS), len(g.RanMaxMS))
 	}
-	out.repetitions = max(1, min(out.repetitions, run.MaxApart))
 	return out
 }
 
 func (s side) tells(what string) bool { return slices.Contains(s.Tells, what) }
 
 // unit returns the unit of a group.
-func (s side) unit(g run.TaskGroup) run.TaskUnit {
-	if g.Unit < 0 || g.Unit >= len(s.Units) {
-		return run.TaskUnit{}
-	}
-	return s.Units[g.Unit]
-}
+func (s side) unit(g run.TaskGroup) run.TaskUnit { return s.Units[g.Unit] }
 
 // oneByOne are the kinds of units that run one task at a time by their nature (definition 4).
 var oneByOne = []string{run.MainThread, run.PlainThread, run.HandlerThread, run.IntentService}
@@ -114,9 +108,7 @@ func (s side) each(groups []int, of func(run.TaskGroup) []float64) []float64 {
 	out := make([]float64, s.repetitions)
 	for _, i := range groups {
 		for k, v := range of(s.Groups[i]) {
-			if k < len(out) {
-				out[k] = max(out[k], v)
-			}
+			out[k] = max(out[k], v)
 		}
 	}
 	return out
@@ -130,9 +122,7 @@ func (s side) count(groups []int) []float64 {
 	out := make([]float64, s.repetitions)
 	for _, i := range groups {
 		for k, n := range s.Groups[i].Repetitions {
-			if k < len(out) {
-				out[k] += float64(n)
-			}
+			out[k] += float64(n)
 		}
 	}
 	return out
@@ -187,17 +177,13 @@ type blocker struct {
 // blockers returns the groups that a group's late tasks waited for, the one that took most of the
 // time first, without those that took next to none.
 func (s side) blockers(g run.TaskGroup) []blocker {
-	list := g.WaitedFor
-	if g.Late != nil && len(g.Late.WaitedFor) > 0 {
-		list = g.Late.WaitedFor
-	}
 	whole := 0.0
-	for _, a := range list {
+	for _, a := range g.Late.WaitedFor {
 		whole += float64(a.Tasks) * a.RanMS
 	}
 	var out []blocker
-	for _, a := range list {
-		if share := float64(a.Tasks) * a.RanMS / max(whole, 1e-9); share >= leastBlocker && a.Group < len(s.Groups) {
+	for _, a := range g.Late.WaitedFor {
+		if share := float64(a.Tasks) * a.RanMS / whole; share >= leastBlocker {
 			out = append(out, blocker{a.Group, a.Tasks, share})
 		}
 	}

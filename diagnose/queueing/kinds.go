@@ -75,12 +75,10 @@ func (c comparison) libraryOf(s suspect) string {
 	share := map[string]float64{}
 	for _, b := range s.blockers {
 		if c.alone() || slices.Contains(s.newcomers, b.group) || slices.Contains(s.added, b.group) || slices.Contains(s.longer, b.group) {
-			share[library(c.head.context(c.head.Groups[b.group]), c.run.App.Package)] += b.share
-		}
-	}
-	for called, part := range share {
-		if called != "" && part >= mostOf {
-			return called
+			called := library(c.head.context(c.head.Groups[b.group]), c.run.App.Package)
+			if share[called] += b.share; share[called] >= mostOf {
+				return called
+			}
 		}
 	}
 	return ""
