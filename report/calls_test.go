@@ -42,7 +42,9 @@ func TestTracedMethodsInEveryFormat(t *testing.T) {
 		oftener = "com.example.mail.Row.bind is called 60 times per repetition (before: 3), which takes 1140 ms more: 100 % of what the main thread takes longer"
 		problem = "the known problem all rows: com.example.mail.Row.bind takes 1201 ms, seen in 5 of 5 repetitions; the team's note: Only those that are seen"
 	)
-	facts := slices.DeleteFunc(layout.Verdict(input).Facts, func(f document.Fact) bool { return !strings.Contains(strings.ReplaceAll(f.Text, "\u00a0", " "), oftener) })
+	facts := slices.DeleteFunc(layout.Verdict(input).Facts, func(f document.Fact) bool {
+		return !strings.Contains(strings.ReplaceAll(f.Text, "\u00a0", " "), oftener)
+	})
 	if len(facts) != 1 {
 		t.Errorf("what explains the run and its event stands in %d facts: %v", len(facts), facts)
 	}
