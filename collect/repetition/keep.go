@@ -92,7 +92,12 @@ const maxCalls = 128 << 20
 // keepCalls keeps one file of calls, and reads it.
 func (m *methods) keepCalls(ctx context.Context, a *attempt, s applog.Seen, w callsWindow, in []applog.Anomaly) {
 	name := fmt.Sprintf("repetition-%d-%d.art.trace", a.n, len(a.calls.windows))
-	err := m.calls.Take(ctx, w.path, func(file io.ReadSeeker) error {
+	err := m.calls.Take(ctx, w.path, func(taken io.ReadSeeker) error {
+		file, drop, err := m.newestOf(ctx, a.n, taken, w.pid, keptWhole)
+		if err != nil {
+			return err
+		}
+		defer drop()
 		digest, err := m.keepFile(ctx, a, s, in, name, file)
 		if err != nil {
 			return err

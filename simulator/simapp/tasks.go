@@ -250,6 +250,9 @@ func stack(s string) ([]string, error) {
 func (a *App) checkTasks() error {
 	for i, t := range a.Tasks {
 		for _, after := range t.After {
+			if after == t.Name {
+				return fmt.Errorf("task %s: it is after an event of its own name, and would schedule itself again; name one of them otherwise", t.Name)
+			}
 			above := slices.ContainsFunc(a.Tasks[:i], func(other Task) bool { return other.Name == after })
 			if above || after == StartEvent || after == TouchEvent {
 				continue

@@ -39,6 +39,7 @@ func TestParseRejectsTasks(t *testing.T) {
 		"task a on work after tapp":                                 `no scenario has that event, and no task above it`,
 		"task b on work after a\ntask a on work after tap":          `no task above it`,
 		"task a on work after tap\ntask a on work after tap":        `twice`,
+		"task tap on work after tap":                                `would schedule itself again`,
 		"task a on work after tap suspends":                         "only coroutines",
 		"task a on work after tap cancels":                          "want until EVENT",
 		"task a on pool-1 after tap code 1":                         "no messages",
