@@ -37,7 +37,8 @@ func (s Story) title(section diagnose.Section, e diagnose.Explanation) string {
 	return s.Title(e)
 }
 
-// Facts returns each section in a line, with its main explanation.
+// Facts returns each section in a line, with its main explanation. What several families explain
+// has the cause that explains most, once; the others' are in their sections.
 func (s Story) Facts() []document.Fact {
 	var out []document.Fact
 	add := func(label, text string) {
@@ -45,19 +46,54 @@ func (s Story) Facts() []document.Fact {
 			out = append(out, document.Fact{Label: label, Text: text})
 		}
 	}
-	for _, section := range s.Sections {
+	main := s.main()
+	for i, section := range s.Sections {
 		first := section.Runs[0]
 		fact := text(first.Fact)
 		if n := len(section.Runs) - 1; n > 0 && fact != "" {
 			fact = s.Title(first) + ": " + fact + "; " + prose.Count(n, "more run has", "more runs have") + " " + section.Has + " too"
 		}
 		add(section.Label, fact)
-		add(section.Line, s.lead(first))
-		for _, c := range s.others(first) {
+		if len(first.Causes) == 0 || first.Lines != nil {
+			add(section.Line, text(first.Lead))
+		}
+		for _, c := range main[i] {
 			add(section.Line, s.at(c, text(c.Sentence)))
 		}
 	}
 	return out
+}
+
+// main returns the causes of each section for the facts: the lead of its first run and those of
+// further events, as far as no other section's explains more of the same.
+func (s Story) main() [][]diagnose.Cause {
+	all := make([][]diagnose.Cause, len(s.Sections))
+	for i, section := range s.Sections {
+		if first := section.Runs[0]; first.Lines == nil && len(first.Causes) > 0 {
+			all[i] = append([]diagnose.Cause{first.Causes[0]}, s.others(first)...)
+		}
+	}
+	out := make([][]diagnose.Cause, len(all))
+	for i, own := range all {
+		for _, c := range own {
+			outdone := false
+			for k, others := range all {
+				outdone = outdone || k != i && slices.ContainsFunc(others, func(o diagnose.Cause) bool {
+					order := diagnose.Compare(o, c)
+					return sameFinding(o, c) && (order < 0 || order == 0 && k < i)
+				})
+			}
+			if !outdone {
+				out[i] = append(out[i], c)
+			}
+		}
+	}
+	return out
+}
+
+// sameFinding reports whether two causes explain the same; the whole run is made up of its events.
+func sameFinding(a, b diagnose.Cause) bool {
+	return a.Scenario == b.Scenario && a.Metric == b.Metric && (a.Event == b.Event || a.Event == "" || b.Event == "")
 }
 
 // mostFacts limits the causes of one section among the facts.
@@ -77,15 +113,6 @@ func (s Story) others(e diagnose.Explanation) (out []diagnose.Cause) {
 		}
 	}
 	return out
-}
-
-// lead returns the main explanation; without one of its own, that of the causes with what they
-// explain.
-func (s Story) lead(e diagnose.Explanation) string {
-	if e.Lines == nil && len(e.Causes) > 0 {
-		return s.at(e.Causes[0], text(e.Lead))
-	}
-	return text(e.Lead)
 }
 
 // at returns a text on a cause, prefixed with its place; without a place it is a sentence.

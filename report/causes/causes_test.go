@@ -16,6 +16,7 @@ import (
 var _ = diagnose.Register(
 	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Line: "Water cause", Has: "water"}, Name: "tide.high", Alert: true},
 	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Line: "Water cause", Has: "water"}, Name: "tide.low", Rank: 1},
+	diagnose.Kind{Family: diagnose.Family{Name: "moon", Title: "What the moon pulls", Label: "Moon", Line: "Moon cause", Has: "moons"}, Name: "moon.pull", Rank: 2},
 )
 
 func high(run, method string, share float64) diagnose.Cause {
@@ -98,6 +99,48 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	}
 	if got := append(s.Of("open", "E3", "frames.count", nil), s.Of("open", "E2", "frames.count", func(run string) bool { return run != "A" })...); got != nil {
 		t.Errorf("of another finding, and of another run, %q is told", got)
+	}
+}
+
+// What two families explain is told by the cause that explains most, whichever section it is in;
+// what only one explains, and an event beside the whole run of another metric, are told as well.
+func TestTheMainCauseOfAllFamiliesIsToldOnce(t *testing.T) {
+	moon := func(event string, share float64) diagnose.Cause {
+		c := high("A", "com.example.Moon.pull", share)
+		c.Kind, c.Event = "moon.pull", event
+		return c
+	}
+	at := func(c diagnose.Cause, event string) diagnose.Cause {
+		c.Event = event
+		return c
+	}
+	tide := high("A", "com.example.Tide.rise", 0.5)
+	joules := moon("E2", 0.9)
+	joules.Metric = "energy.total_j"
+	for name, c := range map[string]struct {
+		of   []diagnose.Cause
+		want []string
+	}{
+		"the other explains more":        {[]diagnose.Cause{tide, moon("E2", 0.7)}, []string{"E2: frames.count: com.example.Moon.pull rose by 70 %"}},
+		"the other explains less":        {[]diagnose.Cause{moon("E2", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"both explain as much":           {[]diagnose.Cause{moon("E2", 0.5), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}}, // lower rank
+		"the whole run, of its events":   {[]diagnose.Cause{moon("", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"another event":                  {[]diagnose.Cause{moon("E3", 0.7), tide}, []string{"E3: frames.count: com.example.Moon.pull rose by 70 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"another metric":                 {[]diagnose.Cause{joules, tide}, []string{"E2: energy.total_j: com.example.Moon.pull rose by 90 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"more of one event, less of one": {[]diagnose.Cause{moon("E2", 0.4), moon("E3", 0.3), tide, at(tide, "E4")}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %", "E4: frames.count: com.example.Tide.rise rose by 50 %", "E3: frames.count: com.example.Moon.pull rose by 30 %"}},
+	} {
+		var got []string
+		s := storyOf(c.of...)
+		for _, f := range s.Facts() {
+			got = append(got, plain(f.Text))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	s := storyOf(tide, moon("E2", 0.7))
+	if groups := s.Groups(); len(groups) != 2 || groups[0].ID != "moon" || groups[1].ID != "tide" {
+		t.Errorf("the sections are %+v, want both, of the moon first", groups)
 	}
 }
 
