@@ -99,7 +99,8 @@ func sameFinding(a, b diagnose.Cause) bool {
 // mostFacts limits the causes of one section among the facts.
 const mostFacts = 2
 
-// others returns the main causes of further events, where the causes explain for themselves. The same
+// others returns the main causes of further events that blame something else, where the causes
+// explain for themselves. The same
 // in the same words is said once.
 func (s Story) others(e diagnose.Explanation) (out []diagnose.Cause) {
 	if e.Lines != nil || len(e.Causes) == 0 {

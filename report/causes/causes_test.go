@@ -103,7 +103,7 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 }
 
 // What two families explain is told by the cause that explains most, whichever section it is in;
-// what only one explains, and an event beside the whole run of another metric, are told as well.
+// what only one explains is told as well, and what explains two events once.
 func TestTheMainCauseOfAllFamiliesIsToldOnce(t *testing.T) {
 	moon := func(event string, share float64) diagnose.Cause {
 		c := high("A", "com.example.Moon.pull", share)
@@ -115,19 +115,20 @@ func TestTheMainCauseOfAllFamiliesIsToldOnce(t *testing.T) {
 		return c
 	}
 	tide := high("A", "com.example.Tide.rise", 0.5)
-	joules := moon("E2", 0.9)
+	joules, eclipse := moon("E2", 0.9), moon("E3", 0.3)
+	eclipse.Subject.Name, eclipse.Sentence = "com.example.Sun.hide", diagnose.Say(diagnose.Coded("com.example.Sun.hide"), " rose by ", diagnose.Amount{Value: 0.3, Unit: "ratio"})
 	joules.Metric = "energy.total_j"
 	for name, c := range map[string]struct {
 		of   []diagnose.Cause
 		want []string
 	}{
-		"the other explains more":        {[]diagnose.Cause{tide, moon("E2", 0.7)}, []string{"E2: frames.count: com.example.Moon.pull rose by 70 %"}},
-		"the other explains less":        {[]diagnose.Cause{moon("E2", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
-		"both explain as much":           {[]diagnose.Cause{moon("E2", 0.5), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}}, // lower rank
-		"the whole run, of its events":   {[]diagnose.Cause{moon("", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
-		"another event":                  {[]diagnose.Cause{moon("E3", 0.7), tide}, []string{"E3: frames.count: com.example.Moon.pull rose by 70 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
-		"another metric":                 {[]diagnose.Cause{joules, tide}, []string{"E2: energy.total_j: com.example.Moon.pull rose by 90 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
-		"more of one event, less of one": {[]diagnose.Cause{moon("E2", 0.4), moon("E3", 0.3), tide, at(tide, "E4")}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %", "E4: frames.count: com.example.Tide.rise rose by 50 %", "E3: frames.count: com.example.Moon.pull rose by 30 %"}},
+		"the other explains more":      {[]diagnose.Cause{tide, moon("E2", 0.7)}, []string{"E2: frames.count: com.example.Moon.pull rose by 70 %"}},
+		"the other explains less":      {[]diagnose.Cause{moon("E2", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"both explain as much":         {[]diagnose.Cause{moon("E2", 0.5), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}}, // lower rank
+		"the whole run, of its events": {[]diagnose.Cause{moon("", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"another event":                {[]diagnose.Cause{moon("E3", 0.7), tide}, []string{"E3: frames.count: com.example.Moon.pull rose by 70 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"another metric":               {[]diagnose.Cause{joules, tide}, []string{"E2: energy.total_j: com.example.Moon.pull rose by 90 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"more of one event, less of another; one of two events": {[]diagnose.Cause{moon("E2", 0.4), eclipse, tide, at(tide, "E4")}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %", "E3: frames.count: com.example.Sun.hide rose by 30 %"}},
 	} {
 		var got []string
 		s := storyOf(c.of...)
