@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Limits on the asynchronous tasks of a record.
@@ -223,4 +224,42 @@ func (t SlowTask) validate(groups int) error {
 		}
 	}
 	return nil
+}
+
+// Running returns the groups of the single tasks that ran in a thread of a repetition during a time
+// (ms of CLOCK_MONOTONIC): what a frame waits for whose critical path goes through that thread then.
+// Only the longest tasks of each group, and those that they waited for, are known by their time.
+func (t *Tasks) Running(repetition int, thread string, fromMS, toMS float64) []int {
+	var out []int
+	add := func(group int) {
+		if group >= 0 && !slices.Contains(out, group) {
+			out = append(out, group)
+		}
+	}
+	for i, g := range t.Groups {
+		for _, task := range g.Longest {
+			if task.Repetition != repetition || task.AtMS == 0 {
+				continue
+			}
+			begin := task.AtMS + task.DelayMS + task.QueuedMS
+			if SameThread(task.Thread, thread) && begin < toMS && begin+task.RanMS > fromMS {
+				add(i)
+			}
+			for _, a := range task.Ahead {
+				if SameThread(a.Thread, thread) && a.FromMS < toMS && a.ToMS > fromMS {
+					add(a.Group)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// kernelName is how many bytes of a thread's name the kernel keeps.
+const kernelName = 15
+
+// SameThread compares two threads' names, of which one may be the kernel's.
+func SameThread(a, b string) bool {
+	cut := func(s string) string { return s[:min(len(s), kernelName)] }
+	return a != "" && cut(a) == cut(b)
 }

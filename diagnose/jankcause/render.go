@@ -108,7 +108,8 @@ func of(head run.Run, base []run.Run, f diagnose.Finding, event string) []diagno
 	}
 	t := teller{head: head, base: base, comparison: c, outcome: c.explain()}
 	for i, s := range t.suspects {
-		t.suspects[i].ends, t.suspects[i].sure = t.rootOf(s.blame).words(s.blame), t.surely(s.sure, s.kind)
+		ends := append(t.rootOf(s.blame).words(s.blame), t.taskOf(s.blame)...)
+		t.suspects[i].ends, t.suspects[i].sure = ends, t.surely(s.sure, s.kind)
 	}
 	var out []diagnose.Cause
 	for _, s := range t.suspects {

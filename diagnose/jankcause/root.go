@@ -31,19 +31,10 @@ func (t teller) rootOf(b blame) root {
 		return root{}
 	}
 	took, whole := map[root]float64{}, 0.0
-	for _, f := range t.head.Frames.Worst {
-		if t.event != "" && f.Event != t.event {
-			continue
-		}
-		for _, s := range f.Path {
-			own := blameOf(run.FramePart{Name: s.Kind, Stage: s.Stage, What: s.What})
-			if own.kind != b.kind || b.subject != "" && uncounted(own.subject) != uncounted(b.subject) {
-				continue
-			}
-			whole += s.ToMS - s.FromMS
-			took[root{cmp.Or(s.Process, s.Thread), s.Does}] += s.ToMS - s.FromMS
-		}
-	}
+	t.eachStep(b, func(_ run.LateFrame, s run.PathStep) {
+		whole += s.ToMS - s.FromMS
+		took[root{cmp.Or(s.Process, s.Thread), s.Does}] += s.ToMS - s.FromMS
+	})
 	var most root
 	for _, one := range slices.SortedFunc(maps.Keys(took), func(a, b root) int { return cmp.Or(cmp.Compare(a.who, b.who), cmp.Compare(a.does, b.does)) }) {
 		if took[one] > took[most] {
@@ -54,6 +45,60 @@ func (t teller) rootOf(b blame) root {
 		return root{}
 	}
 	return most
+}
+
+// eachStep calls f with each step of a blame in the event's frames with known paths.
+func (t teller) eachStep(b blame, f func(run.LateFrame, run.PathStep)) {
+	for _, frame := range t.head.Frames.Worst {
+		if t.event != "" && frame.Event != t.event {
+			continue
+		}
+		for _, s := range frame.Path {
+			own := blameOf(run.FramePart{Name: s.Kind, Stage: s.Stage, What: s.What})
+			if own.kind == b.kind && (b.subject == "" || uncounted(own.subject) == uncounted(b.subject)) {
+				f(frame, s)
+			}
+		}
+	}
+}
+
+// longQueue is from which wait on it is reported that a task had waited in its queue.
+const longQueue = 100.0 // ms
+
+// taskOf says which of the app's asynchronous tasks most of a wait for another thread is for, and
+// how long that had waited in its queue; nil where no task is known by its time there.
+func (t teller) taskOf(b blame) diagnose.Phrase {
+	if t.head.Frames == nil || t.head.Tasks == nil || b.kind != LockKind && b.kind != SleepKind {
+		return nil
+	}
+	took, queued, whole := map[int]float64{}, map[int]float64{}, 0.0
+	t.eachStep(b, func(f run.LateFrame, s run.PathStep) {
+		whole += s.ToMS - s.FromMS
+		first, _, _ := strings.Cut(s.What, " at ")
+		from, to := f.AtMS+s.FromMS, f.AtMS+s.ToMS
+		for _, at := range t.head.Tasks.Running(f.Repetition, first, from, to) {
+			g := t.head.Tasks.Groups[at]
+			if t.head.Tasks.Units[g.Unit].Kind == run.MainThread {
+				continue
+			}
+			took[at] += s.ToMS - s.FromMS
+			for _, task := range g.Longest {
+				if begin := task.AtMS + task.DelayMS + task.QueuedMS; task.Repetition == f.Repetition && begin < to && begin+task.RanMS > from {
+					queued[at] = max(queued[at], task.QueuedMS)
+				}
+			}
+		}
+	})
+	for _, at := range slices.Sorted(maps.Keys(took)) {
+		if name := t.head.Tasks.Groups[at].Name; name != "" && took[at] > leastRoot*whole {
+			out := say(", in the task ", diagnose.Part{Name: name, As: diagnose.Short, Most: 60})
+			if queued[at] >= longQueue {
+				out = say(out, " (after ", diagnose.Amount{Value: queued[at], Unit: "ms"}, " in its queue)")
+			}
+			return out
+		}
+	}
+	return nil
 }
 
 // further reports whether a call is mostly answered by a process that the called one calls itself.

@@ -1,6 +1,7 @@
 package jankcause
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,50 @@ func TestChainOfWaitsIsDescribedToItsEnd(t *testing.T) {
 			if c.ends != "" && !strings.Contains(text, c.ends) || c.ends == "" && (strings.Contains(text, ", which") || strings.Contains(text, "storage")) {
 				t.Errorf("%s: the %s is %q, want %q", c.name, where, text, c.ends)
 			}
+		}
+	}
+}
+
+// A wait for another thread names the task that ran there, and how long that was in its queue; a
+// task of another time, thread or repetition, or of the main thread, is not named.
+func TestWaitForATaskNamesIt(t *testing.T) {
+	frame := lateOf(2, run.PathStep{Thread: "pool-1-thread-1", Kind: run.WaitSleep, Does: run.WaitRunning, What: "pool-1-thread-1", ToMS: 300})
+	frame.AtMS = 5_000
+	tasks := run.Tasks{
+		Units: []run.TaskUnit{{Name: "pool-1", Kind: run.ThreadPool, Capacity: 1}, {Name: "main", Kind: run.MainThread}},
+		Groups: []run.TaskGroup{
+			{Name: "Thumbnail", Longest: []run.SlowTask{{Repetition: 2, AtMS: 4_000, QueuedMS: 990, RanMS: 320, Thread: "pool-1-thread-1"}}},
+			{Name: "Choreographer", Unit: 1, Longest: []run.SlowTask{{Repetition: 2, AtMS: 4_990, RanMS: 320, Thread: "main"}}},
+		},
+	}
+	const named, waited = ", in the task Thumbnail", " (after 990\u00a0ms in its queue)"
+	for name, c := range map[string]struct {
+		change func(*run.SlowTask)
+		what   string
+		want   string
+	}{
+		"its thread":         {func(*run.SlowTask) {}, "pool-1-thread-1", named + waited},
+		"a lock of its":      {func(*run.SlowTask) {}, "pool-1-thread-1 at Cache.get", named + waited},
+		"without a queue":    {func(s *run.SlowTask) { s.AtMS, s.QueuedMS = 4_990, 0 }, "pool-1-thread-1", named},
+		"another repetition": {func(s *run.SlowTask) { s.Repetition = 1 }, "pool-1-thread-1", ""},
+		"before":             {func(s *run.SlowTask) { s.RanMS = 9 }, "pool-1-thread-1", ""},
+		"another thread":     {func(*run.SlowTask) {}, "pool-1-thread-2", ""},
+		"the main thread":    {func(*run.SlowTask) {}, "main", ""},
+	} {
+		of := tasks
+		of.Groups = slices.Clone(tasks.Groups)
+		of.Groups[0].Longest = slices.Clone(tasks.Groups[0].Longest)
+		c.change(&of.Groups[0].Longest[0])
+		frame.Path[0].What = c.what
+		kind := SleepKind
+		if strings.Contains(c.what, " at ") {
+			frame.Path[0].Kind, kind = run.WaitLock, LockKind
+		} else {
+			frame.Path[0].Kind = run.WaitSleep
+		}
+		one := teller{head: run.Run{Frames: &run.Frames{Worst: []run.LateFrame{frame}}, Tasks: &of}}
+		if got := plain(one.taskOf(blame{kind: kind})); got != strings.ReplaceAll(c.want, "\u00a0", " ") && got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

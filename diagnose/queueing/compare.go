@@ -154,7 +154,8 @@ type suspect struct {
 	whole    float64
 	share    *float64
 	sure     diagnose.Sure
-	frames   int // late frames that waited for it
+	frames   int             // late frames that waited for it
+	holds    diagnose.Phrase // what it waited for itself meanwhile
 }
 
 // evidence is what changed in a queue.
@@ -391,7 +392,7 @@ func (c comparison) suspects(f diagnose.Finding, event string) []suspect {
 			continue
 		}
 		if s, ok := c.queued(at); ok && f.Metric != "tasks.ran_ms" {
-			s.frames = linked[at]
+			s.frames, s.holds = linked[at], c.heldBy(at, event)
 			all = append(all, s)
 		}
 	}
@@ -487,7 +488,7 @@ func (c comparison) long(event string, linked map[int]int, onlyLinked bool, know
 			continue
 		}
 		if e, ok := c.longerBy(g); ok && e.stands() && mostly(c.head.each([]int{at}, ranMax), c.overMS) {
-			s := suspect{kind: LongKind, group: at, more: e, frames: linked[at]}
+			s := suspect{kind: LongKind, group: at, more: e, frames: linked[at], holds: c.heldBy(at, event)}
 			s.sure = c.surely(s)
 			out = append(out, s)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,8 +30,10 @@ func (c comparison) linked(name, event string) (groups map[int]int, only bool) {
 		}
 		seen := map[int]bool{}
 		for _, step := range f.Path {
-			for _, r := range Running(c.head.Tasks, f.Repetition, step.Thread, f.AtMS+step.FromMS, f.AtMS+step.ToMS) {
-				seen[r] = true
+			for _, thread := range threadsOf(step) {
+				for _, r := range c.head.Running(f.Repetition, thread, f.AtMS+step.FromMS, f.AtMS+step.ToMS) {
+					seen[r] = true
+				}
 			}
 		}
 		for g := range seen {
@@ -40,41 +43,60 @@ func (c comparison) linked(name, event string) (groups map[int]int, only bool) {
 	return groups, true
 }
 
-// Running returns the groups of a record's single tasks that ran in a thread of a repetition during
-// a time (ms of CLOCK_MONOTONIC), and of those that waited for them: what a frame waits for, whose
-// critical path goes through that thread then. Only the longest tasks of each group are known by
-// their time.
-func Running(t *run.Tasks, repetition int, thread string, fromMS, toMS float64) []int {
-	var out []int
-	add := func(group int) {
-		if group >= 0 && !slices.Contains(out, group) {
-			out = append(out, group)
-		}
+// threadsOf returns the threads that a frame waits for in a step: the one at the end of the chain of
+// waits, and the first one of it, by which the frame's own thread was woken or whose lock it wants.
+func threadsOf(s run.PathStep) []string {
+	if s.Kind != run.WaitSleep && s.Kind != run.WaitLock {
+		return []string{s.Thread}
 	}
-	for i, g := range t.Groups {
-		for _, task := range g.Longest {
-			if task.Repetition != repetition || task.AtMS == 0 {
-				continue
-			}
-			begin := task.AtMS + task.DelayMS + task.QueuedMS
-			if sameThread(task.Thread, thread) && begin < toMS && begin+task.RanMS > fromMS {
-				add(i)
-			}
-			for _, a := range task.Ahead {
-				if sameThread(a.Thread, thread) && a.FromMS < toMS && a.ToMS > fromMS {
-					add(a.Group)
-				}
-			}
-		}
-	}
-	return out
+	first, _, _ := strings.Cut(s.What, " at ")
+	return []string{s.Thread, first}
 }
 
-// kernelName is how many bytes of a thread's name the kernel keeps.
-const kernelName = 15
+// held is what a task's thread waits for while frames wait for it: another thread or process, ""
+// for none, and what that does.
+type held struct{ who, does string }
 
-// sameThread compares two threads' names, of which one may be the kernel's.
-func sameThread(a, b string) bool {
-	cut := func(s string) string { return s[:min(len(s), kernelName)] }
-	return a != "" && cut(a) == cut(b)
+// waitsFor are waits that a task can be in.
+var waitsFor = map[string]string{run.WaitIO: "storage", run.WaitLock: "a lock", run.WaitBinder: "another process", run.WaitRunnable: "a processor", run.WaitGC: "the garbage collector"}
+
+// heldBy says what a group's tasks wait for themselves, for most of the time in which an event's late
+// frames wait for them; nil if they run.
+func (c comparison) heldBy(group int, event string) diagnose.Phrase {
+	if c.run.Frames == nil {
+		return nil
+	}
+	took, whole := map[held]float64{}, 0.0
+	for _, f := range c.run.Frames.Worst {
+		if event != "" && f.Event != event {
+			continue
+		}
+		for _, step := range f.Path {
+			for _, thread := range threadsOf(step) {
+				if !slices.Contains(c.head.Running(f.Repetition, thread, f.AtMS+step.FromMS, f.AtMS+step.ToMS), group) {
+					continue
+				}
+				by := held{does: cmp.Or(step.Does, step.Kind)}
+				if step.Process != "" || !run.SameThread(thread, step.Thread) {
+					by.who = cmp.Or(step.Process, step.Thread)
+				}
+				took[by] += step.ToMS - step.FromMS
+				whole += step.ToMS - step.FromMS
+				break
+			}
+		}
+	}
+	for by, ms := range took {
+		does := waitsFor[by.does]
+		switch {
+		case ms <= whole*mostOf:
+		case by.who == "" && does != "":
+			return say(", which itself waits for ", does)
+		case by.who != "" && does != "":
+			return say(", which itself waits for ", diagnose.Named(by.who), ", and that for ", does)
+		case by.who != "":
+			return say(", which itself waits for ", diagnose.Named(by.who))
+		}
+	}
+	return nil
 }

@@ -230,6 +230,19 @@ func TestFramesThatWaitedForATask(t *testing.T) {
 	if got.Kind != SequentialKind || got.Metric != "frames.slow" || !strings.HasSuffix(said(got.Sentence), "; 1 late frame waits for it") {
 		t.Errorf("%s: %q", got.Kind, said(got.Sentence))
 	}
+	for want, steps := range map[string][]run.PathStep{
+		"; 1 late frame waits for it": {{Thread: "AsyncTask-worke", Kind: run.WaitSleep, Does: run.WaitRunning, What: "AsyncTask-worke", FromMS: 20, ToMS: 220}},
+		// The task's thread is known as the one that woke the main thread; the lock's owner is at the end.
+		"; 1 late frame waits for it, which itself waits for db-writer":                       {{Thread: "db-writer", Kind: run.WaitSleep, Does: run.WaitRunning, What: "AsyncTask-worke", FromMS: 20, ToMS: 220}},
+		"; 1 late frame waits for it, which itself waits for db-writer, and that for storage": {{Thread: "db-writer", Kind: run.WaitLock, Does: run.WaitIO, What: "AsyncTask-worker #1 at Store.write", FromMS: 20, ToMS: 220}},
+		"; 1 late frame waits for it, which itself waits for storage":                         {{Thread: "AsyncTask-worke", Kind: run.WaitSleep, Does: run.WaitIO, What: "AsyncTask-worke", FromMS: 20, ToMS: 220}},
+		"; 1 late frame waits for it, which itself waits for com.example.peer":                {{Thread: "binder:9_1", Process: "com.example.peer", Kind: run.WaitSleep, Does: run.WaitRunning, What: "AsyncTask-worke", FromMS: 20, ToMS: 220}},
+	} {
+		head.Frames.Worst[0].Path = steps
+		if got := said(only(t, Explain(head, base, found)).Sentence); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q at its end", got, want)
+		}
+	}
 	head.Frames.Worst[0].AtMS = 12_000
 	if got := Explain(head, base, found); len(got) != 0 {
 		t.Errorf("a frame after the task: %s", got[0].Kind)
@@ -243,7 +256,7 @@ func TestFramesThatWaitedForATask(t *testing.T) {
 		{2, "AsyncTask-worker #1", 10_950, 10_960, []int{0}}, {2, "AsyncTask-worker #1", 10_100, 10_101, []int{1}}, {2, "AsyncTask-worker #1", 10_400, 10_901, []int{0, 1}},
 		{1, "AsyncTask-worker #1", 10_950, 10_960, nil}, {2, "other", 10_950, 10_960, nil}, {2, "", 10_950, 10_960, nil}, {2, "AsyncTask-worker #1", 11_100, 11_200, nil}, {2, "AsyncTask-worker #1", 10_450, 10_900, nil},
 	} {
-		if got := Running(head.Tasks, c.repetition, c.thread, c.from, c.to); !slices.Equal(got, c.want) {
+		if got := head.Tasks.Running(c.repetition, c.thread, c.from, c.to); !slices.Equal(got, c.want) {
 			t.Errorf("repetition %d, %q, %g to %g: %v, want %v", c.repetition, c.thread, c.from, c.to, got, c.want)
 		}
 	}

@@ -219,12 +219,12 @@ func (t teller) repeated(of func(run.TaskGroup) []float64) diagnose.Phrase {
 	return say("; seen in ", diagnose.Amount{Value: float64(n)}, " of ", diagnose.Amount{Value: float64(len(times))}, " repetitions")
 }
 
-// atFrames says how many late frames waited for it.
+// atFrames says how many late frames waited for it, and what it waited for meanwhile.
 func (t teller) atFrames() diagnose.Phrase {
 	if t.frames == 0 {
 		return nil
 	}
-	return say("; ", diagnose.Count(t.frames, "late frame waits for it", "late frames wait for it"))
+	return say("; ", diagnose.Count(t.frames, "late frame waits for it", "late frames wait for it"), t.holds)
 }
 
 // basis returns the basis of the numbers.
