@@ -64,17 +64,23 @@ func TestNoiseMeasuresWhatARecorderCosts(t *testing.T) {
 		low, high float64 // of the change, in which it has to be
 	}{
 		{"calls", 0.35, 0.55},
-		{"long", -0.005, 0.005},
-		{"samples", 0, 0.02},
+		{"long", -0.01, 0.01},
+		{"samples", 0, 0.025},
 	} {
 		if c.recorder == "samples" && os.Getenv("APKGATE_EVALUATION") != "full" {
 			continue // one percent takes more rounds
 		}
 		got := costs(t, c.recorder, 400)["frames.duration_ms"]
+		if os.Getenv("APKGATE_EVALUATION") != "full" { // six rounds, whose order is drawn anew each time
+			if got.Change < c.low-0.05 || got.Change > c.high+0.05 || (c.recorder == "calls") != (got.Change > got.Limit) {
+				t.Errorf("%s: %+v, want a change of about %g to %g", c.recorder, got, c.low, c.high)
+			}
+			continue
+		}
 		switch {
 		case got.ChangeLow == nil || got.Change < c.low || got.Change > c.high:
 			t.Errorf("%s: %+v, want a change of %g to %g", c.recorder, got, c.low, c.high)
-		case (c.recorder == "calls") != (got.Verdict == show.TooMuch) && os.Getenv("APKGATE_EVALUATION") == "full":
+		case (c.recorder == "calls") != (got.Verdict == show.TooMuch):
 			t.Errorf("%s: the verdict is %s", c.recorder, got.Verdict)
 		default:
 			t.Logf("%s: %+.2f %%, %+.2f to %+.2f %%, %s", c.recorder, 100*got.Change, 100**got.ChangeLow, 100**got.ChangeHigh, got.Verdict)
