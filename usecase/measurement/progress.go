@@ -115,8 +115,10 @@ func (p *Progress) draw(what string) {
 		return
 	}
 	line := fmt.Sprintf("%d of %d runs, %s, %s", p.done, p.runs, p.times(), what)
-	if p.width >= roomForBar {
-		line = bar(p.repsDone, p.repsTotal) + " " + line
+	if p.width >= roomForBar { // words come first
+		if cells := min(mostCells, p.width-len([]rune(line))-len("[] ")-1); cells >= leastCells {
+			line = bar(p.repsDone, p.repsTotal, cells) + " " + line
+		}
 	}
 	if runes := []rune(line); len(runes) >= p.width {
 		line = string(runes[:p.width-1])
@@ -162,8 +164,13 @@ func (p *Progress) Clear() {
 	}
 }
 
-func bar(done, total int) string {
-	const width = 20
+// A bar has so many cells.
+const (
+	leastCells = 5
+	mostCells  = 20
+)
+
+func bar(done, total, width int) string {
 	filled := width
 	if total > 0 {
 		filled = min(width, width*done/total)
