@@ -70,25 +70,45 @@ func (s Story) main() [][]diagnose.Cause {
 	all := make([][]diagnose.Cause, len(s.Sections))
 	for i, section := range s.Sections {
 		if first := section.Runs[0]; first.Lines == nil && len(first.Causes) > 0 {
-			all[i] = append([]diagnose.Cause{first.Causes[0]}, s.others(first)...)
+			all[i] = withOthers(narrowed(first.Causes), first.Causes)
 		}
 	}
-	out := make([][]diagnose.Cause, len(all))
-	for i, own := range all {
-		for _, c := range own {
-			outdone := false
-			for k, others := range all {
-				outdone = outdone || k != i && slices.ContainsFunc(others, func(o diagnose.Cause) bool {
-					order := diagnose.Compare(o, c)
-					return sameFinding(o, c) && (order < 0 || order == 0 && k < i)
-				})
-			}
-			if !outdone {
-				out[i] = append(out[i], c)
-			}
+	var kept []diagnose.Cause
+	inOrder := slices.Concat(all...)
+	diagnose.Order(inOrder)
+	for _, c := range inOrder {
+		if !slices.ContainsFunc(kept, func(k diagnose.Cause) bool { return sameFinding(k, c) && family(k) != family(c) }) {
+			kept = append(kept, c)
 		}
 	}
-	return out
+	for i := range all {
+		all[i] = slices.DeleteFunc(all[i], func(c diagnose.Cause) bool {
+			return !slices.ContainsFunc(kept, func(k diagnose.Cause) bool { return sameFinding(k, c) && blameOf(k) == blameOf(c) })
+		})
+	}
+	return all
+}
+
+func family(c diagnose.Cause) string { return diagnose.KindOf(c.Kind).Family.Name }
+
+// narrowed returns the first of some causes, with the event where it is of the whole run and blames
+// what only one event is explained by.
+func narrowed(all []diagnose.Cause) diagnose.Cause {
+	first := all[0]
+	if first.Event != "" {
+		return first
+	}
+	one := first
+	for _, c := range all[1:] {
+		switch {
+		case c.Event == "" || c.Metric != first.Metric || blameOf(c) != blameOf(first):
+		case one.Event != "":
+			return first
+		default:
+			one = c
+		}
+	}
+	return one
 }
 
 // sameFinding reports whether two causes explain the same; the whole run is made up of its events.
@@ -99,17 +119,11 @@ func sameFinding(a, b diagnose.Cause) bool {
 // mostFacts limits the causes of one section among the facts.
 const mostFacts = 2
 
-// others returns the main causes of further events that blame something else, where the causes
-// explain for themselves. The same
-// in the same words is said once.
-func (s Story) others(e diagnose.Explanation) (out []diagnose.Cause) {
-	if e.Lines != nil || len(e.Causes) == 0 {
-		return nil
-	}
-	events := []string{"", e.Causes[0].Event} // the whole run is made up of its events
-	for _, c := range e.Causes[1:] {
-		said := func(o diagnose.Cause) bool { return blameOf(o) == blameOf(c) && o.Sentence.Same(c.Sentence) }
-		if len(out) < mostFacts-1 && !slices.Contains(events, c.Event) && !said(e.Causes[0]) && !slices.ContainsFunc(out, said) {
+// withOthers returns a cause and the main causes of further events that blame something else.
+func withOthers(first diagnose.Cause, all []diagnose.Cause) []diagnose.Cause {
+	out, events := []diagnose.Cause{first}, []string{"", first.Event} // the whole run is made up of its events
+	for _, c := range all {
+		if len(out) < mostFacts && !slices.Contains(events, c.Event) && blameOf(c) != blameOf(first) {
 			out, events = append(out, c), append(events, c.Event)
 		}
 	}
