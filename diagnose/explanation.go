@@ -51,12 +51,16 @@ func Explain(causes []Cause) []Explanation {
 	return out
 }
 
-// gather combines the parts of the causes.
+// gather combines the parts of the causes, each once.
 func (e *Explanation) gather() {
 	Order(e.Causes)
 	byFinding(e.Causes)
 	for _, c := range e.Causes {
-		e.Tables = append(e.Tables, c.Tables...)
+		for _, t := range c.Tables {
+			if !slices.ContainsFunc(e.Tables, func(other Table) bool { return reflect.DeepEqual(t, other) }) {
+				e.Tables = append(e.Tables, t)
+			}
+		}
 		for _, p := range []*Picture{c.Picture, c.FurtherPicture} {
 			if p != nil && !slices.ContainsFunc(e.Pictures, func(other Picture) bool { return reflect.DeepEqual(*p, other) }) {
 				e.Pictures = append(e.Pictures, *p)

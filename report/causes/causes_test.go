@@ -213,11 +213,14 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 		for k := range 20 {
 			c.Doubts = append(c.Doubts, diagnose.Say(fmt.Sprintf("Doubt %d.", k)))
 		}
-		c.Tables = []diagnose.Table{{Title: "T", Columns: make([]diagnose.Column, 2), Rows: []diagnose.Row{{Cells: make([]diagnose.Phrase, 2)}}}}
+		c.Tables = []diagnose.Table{{Title: fmt.Sprint("T", i), Columns: make([]diagnose.Column, 2), Rows: []diagnose.Row{{Cells: make([]diagnose.Phrase, 2)}}}}
 		c.Picture = &diagnose.Picture{Kind: diagnose.FlamePicture, Flame: &diagnose.Flame{Calls: []diagnose.Call{{Parent: -1, Head: float64(1 + i)}}}}
 		all = append(all, c)
 	}
 	g := storyOf(all...).Groups()[0].Body.(*document.Groups).Groups[0]
+	if again := storyOf(all[0], all[0]).Groups()[0].Body.(*document.Groups).Groups[0]; len(again.Tables) != 1 || len(again.Figures) != 1 {
+		t.Errorf("the same evidence of two causes: %d tables and %d figures", len(again.Tables), len(again.Figures))
+	}
 	const want = "And 8 more doubts; the JSON report has everything. And 8 more tables; the JSON report has everything. And 12 more pictures; the JSON report has everything."
 	if len(g.Doubts) != 12 || len(g.Tables) != 12 || len(g.Figures) != 8 || g.Small != want {
 		t.Errorf("%d doubts, %d tables and %d pictures, and %q", len(g.Doubts), len(g.Tables), len(g.Figures), g.Small)
