@@ -37,7 +37,7 @@ func historySection(findings []finding) document.Section {
 		g.Rest = "And " + prose.Count(n, "more deviation without a picture", "more deviations without a picture") + "; the JSON report has everything."
 	}
 	return document.Section{
-		ID: "history", Title: document.Everywhere("Beside the history"), Body: g,
+		ID: "history", Title: document.Everywhere("Against the history"), Body: g,
 		Guide: "Each box is the middle half of what accepted runs show for this context, its thick line what is expected, its whiskers the furthest runs within the fences (dotted). Dots are all accepted runs, those in other contexts too; diamonds are the runs that were checked. Runs stand below one box where their histories look the same.",
 	}
 }
@@ -64,7 +64,7 @@ func framesSection(in Input) document.Section {
 		g.Rest = "The frames of " + prose.Count(n, "more run", "more runs") + " are not drawn."
 	}
 	return document.Section{
-		ID: "frames", Title: document.Everywhere("Frames"), Body: g,
+		ID: "frames", Title: document.Everywhere("Frame by frame"), Body: g,
 		Guide: "Each bar is a frame and its height the time it took. Frames above the dashed line take longer than one refresh of the screen, of 60 a second where the run does not tell. Bars that end in a wedge are longer than the picture is tall. Under each UI event: frames above the line of all frames.",
 	}
 }

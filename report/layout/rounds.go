@@ -254,7 +254,7 @@ func roundsSection(in Input) document.Section {
 		g.Rest = "And " + prose.Count(n, "more comparison in turns", "more comparisons in turns") + "; the JSON report has everything."
 	}
 	return document.Section{
-		ID: "rounds", Title: document.Everywhere("Both builds in turns"), Body: g,
+		ID: "rounds", Title: document.Everywhere("Base and head, round by round"), Body: g,
 		Guide: "Each dot is a round: how far the head build lies above the base build beside it, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
 	}
 }

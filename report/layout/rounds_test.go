@@ -169,7 +169,7 @@ func TestPageDrawsRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.ReplaceAll(b.String(), wording.NBSP, " ")
-	lacks(t, got, "Both builds in turns", "whole run: time per frame on Google Nexus 9 (Android 5.0.0)", "16 rounds, of which the head build is worse in", "Estimate +10 %, interval +7.8…+13 %.", "as the base build")
+	lacks(t, got, "Base and head, round by round", "whole run: time per frame on Google Nexus 9 (Android 5.0.0)", "16 rounds, of which the head build is worse in", "Estimate +10 %, interval +7.8…+13 %.", "as the base build")
 	if n := strings.Count(got, "<circle class=\"mark worse\""); n != 2*16 { // wide and narrow
 		t.Errorf("%d dots, want 16 in each of two widths", n)
 	}

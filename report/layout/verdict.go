@@ -68,7 +68,7 @@ func findingsSection(all []finding, several bool) document.Section {
 		r.Minor = !first[i]
 		t.Rows = append(t.Rows, r)
 	}
-	s := document.Section{ID: "what", Title: document.Titles{Page: "What deviates"}, Body: t}
+	s := document.Section{ID: "what", Title: document.Titles{Page: "What changed"}, Body: t}
 	s.Guide = guideTo(rows)
 	return s
 }
