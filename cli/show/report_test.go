@@ -52,7 +52,7 @@ func TestReportOfASavedComparisonOrRefresh(t *testing.T) {
 			t.Errorf("%s: saved and shown again, exit status %d:\n%s%s\nwhen it was made:\n%s%s", name, again.Status, again.Stdout, again.Stderr, made.Stdout, made.Stderr)
 		}
 	}
-	clitest.Refuses(t, clitest.Run(t, nil, "report", file("run.json", clitest.Record("R", "", `{"x":1}`))), `format is "apkgate.run/1"`, "--json FILE of check")
+	clitest.Refuses(t, clitest.Run(t, nil, "report", file("run.json", clitest.Record("R", "", `{"x":1}`))), `format is "apkgate.run/1"`, "hint: these are runs: apkgate check ")
 }
 
 // The findings of a saved comparison are at their scenario's line in the named configuration.
