@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/diagnose/queueing"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 )
@@ -66,6 +67,59 @@ func TestTasksAreRecorded(t *testing.T) {
 		}
 		if it.Metrics["tasks.queued_ms"] < 595 || it.Metrics["tasks.waiting"] != 1 {
 			t.Errorf("the whole: %v ms, %v waiting", it.Metrics["tasks.queued_ms"], it.Metrics["tasks.waiting"])
+		}
+	}
+}
+
+// What a task waits for itself, and what the one ahead of it does, is in the record though no frame
+// waits for it, and the cause names it: storage, the lock of a thread, or something outside the trace.
+func TestWhatTasksWaitForIsRecorded(t *testing.T) {
+	t.Parallel()
+	const app = `registers-perfetto
+noise session 0% repetition 0% frame 0% tail 0%
+unit reader handler-thread
+unit keeper handler-thread
+unit loader handler-thread
+task read on reader after open-message code 1 runs 20ms io 700ms
+task hits on reader after open-message at 10ms code 2 runs 10ms
+task lock on keeper after open-message code 3 runs 20ms lock 700ms
+task keys on keeper after open-message at 10ms code 4 runs 10ms
+task load on loader after open-message code 5 runs 20ms network 700ms
+task page on loader after open-message at 10ms code 6 runs 10ms
+`
+	r := recordTasks(t, "pixel-7-android-16", app, true)
+	for unit, want := range map[string]run.TaskStep{"reader": {Kind: run.WaitIO}, "keeper": {Kind: run.WaitLock, Thread: "db-writer"}, "loader": {Kind: run.WaitSleep}} {
+		found := false
+		for _, g := range r.Tasks.Groups {
+			if r.Tasks.Units[g.Unit].Name != unit || g.Late == nil {
+				continue
+			}
+			found = true
+			ahead := g.Longest[0].Ahead[0]
+			took := 0.0
+			for _, s := range ahead.Path {
+				if s.Kind == want.Kind && s.Thread == want.Thread {
+					took += s.ToMS - s.FromMS
+				}
+			}
+			first, last := ahead.Path[0].FromMS, ahead.Path[len(ahead.Path)-1].ToMS
+			if took < 690 || took > 701 || first < ahead.FromMS-0.01 || last > ahead.ToMS+0.01 || last-first < 700 || g.Longest[0].EventMS > g.Longest[0].AtMS-9 || g.Longest[0].EventMS < g.Longest[0].AtMS-40 {
+				t.Errorf("%s: %v ms of %+v; %+v", unit, took, want, g.Longest[0])
+			}
+		}
+		if !found {
+			t.Errorf("nothing waited for %s: %+v", unit, r.Tasks.Groups)
+		}
+	}
+	said := ""
+	for _, c := range queueing.Explain(r, nil, nil) {
+		for _, part := range c.Sentence {
+			said += part.Text + part.Name
+		}
+	}
+	for _, want := range []string{"waited for storage for ", "waited for the lock that db-writer held for ", "waited for something that the trace does not show, such as the network, for "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
 		}
 	}
 }

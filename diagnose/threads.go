@@ -41,13 +41,18 @@ const (
 	Usual Role = "usual" // of the same event, shown in time
 	Base  Role = "base"  // the same, of the build or the runs before
 	// A task of a queue in place of a frame: the one that waited longest, and that of the build or
-	// the runs before. Its steps are its wait (Queued) and what ran in its unit meanwhile.
+	// the runs before. Its steps are from the event until it was due (Scheduling), its wait (Queued),
+	// what ran in its unit meanwhile, its own run, and what either waited for.
 	Waited       Role = "waited"
 	WaitedBefore Role = "waited-before"
 )
 
-// Queued is the kind of a step in which a task waits in a queue.
-const Queued = "queued"
+// Kinds of steps of a task: in which it waits in a queue, and from an event until it is due, by the
+// thread that schedules it.
+const (
+	Queued     = "queued"
+	Scheduling = "scheduling"
+)
 
 // roles are all of them.
 var roles = []Role{Late, Usual, Base, Waited, WaitedBefore}

@@ -13,6 +13,7 @@ const (
 	MaxTasksWaited = 20 // groups that a group waited for
 	MaxSlowTasks   = 10 // single tasks of a group
 	MaxTasksAhead  = 50 // tasks that a single one waited for
+	MaxTaskSteps   = 8  // of the path of one
 	MaxSource      = 3  // what a source tells
 )
 
@@ -123,6 +124,10 @@ type SlowTask struct {
 	Thread string `json:"thread,omitempty"`
 	// Ahead are the tasks that ran in the unit while it waited, in the order of time.
 	Ahead []TaskRun `json:"ahead,omitempty"`
+	// EventMS is when the event began after which it was scheduled, 0 where there is none.
+	EventMS float64 `json:"event_ms,omitempty"`
+	// Path is what its run consists of; nil where unknown.
+	Path []TaskStep `json:"path,omitempty"`
 }
 
 // TaskRun is a stretch of time in which a task ran.
@@ -132,6 +137,22 @@ type TaskRun struct {
 	FromMS float64 `json:"from_ms"`
 	ToMS   float64 `json:"to_ms"`
 	Thread string  `json:"thread,omitempty"`
+	// Path is as in SlowTask.
+	Path []TaskStep `json:"path,omitempty"`
+}
+
+// TaskStep is a part of a task's run: what its thread did, or waited for. Times are on the device's
+// CLOCK_MONOTONIC.
+type TaskStep struct {
+	// Kind, Does and What are as in PathStep. Thread is the one that the task's waited for, and
+	// Process that thread's: "" for the task's own thread, and for the app.
+	Kind    string  `json:"kind"`
+	Does    string  `json:"does,omitempty"`
+	What    string  `json:"what,omitempty"`
+	Thread  string  `json:"thread,omitempty"`
+	Process string  `json:"process,omitempty"`
+	FromMS  float64 `json:"from_ms"`
+	ToMS    float64 `json:"to_ms"`
 }
 
 // TasksAhead are the tasks of a group that others waited for.
@@ -211,16 +232,31 @@ func waitedFor(all []TasksAhead, groups int) error {
 }
 
 func (t SlowTask) validate(groups int) error {
-	if err := errors.Join(counts("repetition", t.Repetition), times("at_ms, delay_ms, queued_ms or ran_ms", t.AtMS, t.DelayMS, t.QueuedMS, t.RanMS),
-		texts("sender or thread", t.Sender, t.Thread), atMost("ahead", len(t.Ahead), MaxTasksAhead)); err != nil {
+	if err := errors.Join(counts("repetition", t.Repetition), times("at_ms, delay_ms, queued_ms, ran_ms or event_ms", t.AtMS, t.DelayMS, t.QueuedMS, t.RanMS, t.EventMS),
+		texts("sender or thread", t.Sender, t.Thread), atMost("ahead", len(t.Ahead), MaxTasksAhead), taskPath(t.Path)); err != nil {
 		return first(err)
 	}
 	for i, a := range t.Ahead {
 		if a.Group < -1 || a.Group >= groups {
 			return fmt.Errorf("ahead[%d].group is %d, want the place of one of %d groups, or -1", i, a.Group, groups)
 		}
-		if err := errors.Join(times("from_ms or to_ms", a.FromMS, a.ToMS), texts("thread", a.Thread)); err != nil {
+		if err := errors.Join(times("from_ms or to_ms", a.FromMS, a.ToMS), texts("thread", a.Thread), taskPath(a.Path)); err != nil {
 			return fmt.Errorf("ahead[%d].%w", i, first(err))
+		}
+	}
+	return nil
+}
+
+func taskPath(steps []TaskStep) error {
+	if err := atMost("path", len(steps), MaxTaskSteps); err != nil {
+		return err
+	}
+	for i, s := range steps {
+		if err := errors.Join(word("kind", s.Kind), maybeWord("does", s.Does), texts("thread, process or what", s.Thread, s.Process, s.What), times("from_ms or to_ms", s.FromMS, s.ToMS)); err != nil {
+			return fmt.Errorf("path[%d].%w", i, first(err))
+		}
+		if s.ToMS < s.FromMS {
+			return fmt.Errorf("path[%d] is from %g to %g ms, want them in order", i, s.FromMS, s.ToMS)
 		}
 	}
 	return nil

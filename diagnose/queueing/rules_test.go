@@ -339,6 +339,43 @@ func TestPictureOfAWait(t *testing.T) {
 	}
 }
 
+// What the task ahead and the task itself waited for is in the sentence, and in the picture below
+// both, on one axis that begins with the event.
+func TestWhatTasksWaitedForThemselves(t *testing.T) {
+	step := func(kind, does, what, thread string) run.TaskStep {
+		return run.TaskStep{Kind: kind, Does: does, What: what, Thread: thread, FromMS: 1_010, ToMS: 1_610}
+	}
+	long := []run.TaskUnit{serial, wide}
+	for want, path := range map[string]run.TaskStep{
+		"on average: Sync, which waited for storage for 600ms (92 % of its run); 100 %":                                                step(run.WaitIO, "", "f2fs_wait", ""),
+		"on average: Sync, which waited for the lock that db-writer held for 600ms (92 % of its run); 100 %":                           step(run.WaitLock, run.WaitRunning, "db-writer at Store.write", "db-writer"),
+		"on average: Sync, which waited for the lock that db-writer held for 600ms (92 % of its run), and that for storage; 100 %":     step(run.WaitLock, run.WaitIO, "db-writer at Store.write", "db-writer"),
+		"on average: Sync, which waited for binder IFeed::query of com.example.backend for 600ms (92 % of its run); 100 %":             step(run.WaitBinder, run.WaitRunning, "com.example.backend IFeed::query", "binder:9_1"),
+		"on average: Sync, which waited for something that the trace does not show, such as the network, for 600ms (92 % of its run);": step(run.WaitSleep, "", "", ""),
+		"on average: Sync; 100 %": step(run.WaitRunning, "", "Sync.run", ""),
+	} {
+		picture, sync := of("Picture", 0, 640, 200), of("Sync", 0, 0, 650)
+		picture.Longest = []run.SlowTask{{Repetition: 1, AtMS: 1_010, QueuedMS: 640, RanMS: 200, Sender: "main", Thread: "AsyncTask #1", EventMS: 980,
+			Path:  []run.TaskStep{{Kind: run.WaitIO, FromMS: 1_650, ToMS: 1_700}, {Kind: run.WaitRunning, FromMS: 1_700, ToMS: 1_850}},
+			Ahead: []run.TaskRun{{Group: 1, FromMS: 1_000, ToMS: 1_650, Thread: "AsyncTask #1", Path: []run.TaskStep{{Kind: run.WaitRunning, FromMS: 1_000, ToMS: 1_010}, path}}}}}
+		head := recordedRun("head", 850, long, late(picture, 1, 650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 650}), sync, background())
+		base := recordedRun("base", 210, long, of("Picture", 0, 2, 200), of("Sync", 1, 0, 650), background())
+		got := only(t, Explain(head, []run.Run{base}, shown))
+		if !strings.Contains(said(got.Sentence), want) {
+			t.Errorf("%q, want %q in it", said(got.Sentence), want)
+		}
+		steps := []diagnose.Step{
+			{Thread: "Picture", Kind: diagnose.Queued, ToMS: 640}, {Thread: "main", Kind: diagnose.Scheduling, What: "open", FromMS: -30},
+			{Thread: "AsyncTask #1", Kind: run.WaitRunning, What: "Sync", FromMS: -10, ToMS: 640}, {Thread: "AsyncTask #1", Kind: run.WaitRunning, What: "Picture", FromMS: 640, ToMS: 840},
+			{Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: -10}, {Thread: orElse(path.Thread, "AsyncTask #1 in detail"), Kind: path.Kind, Does: path.Does, What: path.What, FromMS: 0, ToMS: 600},
+			{Thread: "AsyncTask #1 in detail", Kind: run.WaitIO, FromMS: 640, ToMS: 690}, {Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: 690, ToMS: 840},
+		}
+		if diff := cmp.Diff(steps, got.Picture.Threads.Frames[0].Steps); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // The tables have the numbers of both builds, and the lines that schedule each group.
 func TestTablesOfAQueue(t *testing.T) {
 	head := queue("head")

@@ -138,23 +138,39 @@ func (t teller) picture() *diagnose.Picture {
 	return diagnose.PictureOfQueue("What "+named(t.own().Name)+" waited for", waits)
 }
 
-// drawn returns a task as a picture draws it: its wait, what ran in its unit meanwhile, and its own
-// run. Times begin when it was due.
+// drawn returns a task as a picture draws it: from the event, its wait, what ran in its unit meanwhile,
+// its own run, and what either waited for. Times begin when it was due.
 func (s side) drawn(role diagnose.Role, g run.TaskGroup, one run.SlowTask) diagnose.DrawnFrame {
 	out := diagnose.DrawnFrame{Role: role, Repetition: one.Repetition, TookMS: one.QueuedMS + one.RanMS}
 	due := one.AtMS + one.DelayMS
 	thread := named(s.unit(g).Name)
 	out.Steps = append(out.Steps, diagnose.Step{Thread: named(g.Name), Kind: diagnose.Queued, ToMS: one.QueuedMS})
+	if one.EventMS > 0 && one.EventMS < due && due-one.EventMS <= longestLead {
+		out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(one.Sender, "sender"), Kind: diagnose.Scheduling, What: g.Event, FromMS: one.EventMS - due})
+	}
+	var parts []diagnose.Step
 	for _, a := range one.Ahead {
 		name := "a task of a group that is left out"
 		if a.Group >= 0 {
 			name = named(s.Groups[a.Group].Name)
 		}
 		out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(a.Thread, thread), Kind: run.WaitRunning, What: name, FromMS: a.FromMS - due, ToMS: a.ToMS - due})
+		if len(parts) < maxDetail {
+			parts = append(parts, detail(a.Path, orElse(a.Thread, thread), due)...)
+		}
 	}
 	out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(one.Thread, thread), Kind: run.WaitRunning, What: named(g.Name), FromMS: one.QueuedMS, ToMS: one.QueuedMS + one.RanMS})
+	parts = append(parts, detail(one.Path, orElse(one.Thread, thread), due)...)
+	out.Steps = append(out.Steps, parts...)
 	return out
 }
+
+// maxDetail is from how many steps on within tasks no more are drawn.
+const maxDetail = 80
+
+// longestLead is how long before a task is due its event may be, in ms, to be in its picture: from
+// farther on the rest would be too small to read.
+const longestLead = 2_000.0
 
 func orElse(s, other string) string {
 	if s == "" {

@@ -85,6 +85,13 @@ func (t teller) sentence() diagnose.Phrase {
 		out = say(out, ": it stands behind calls of ", diagnose.Part{Name: t.called, As: diagnose.Code, Most: 80})
 	}
 	out = say(out, "; ", t.queue())
+	if at, waits := t.aheadWaits(); waits != nil {
+		if len(t.blockers) == 1 && t.blockers[0].group == at && at != t.group {
+			out = say(out, ", which ", waits)
+		} else {
+			out = say(out, "; ", task(t.head.Groups[at]), " ", waits)
+		}
+	}
 	return say(out, t.slowdown(), t.repeated(queuedMax), t.atFrames())
 }
 
@@ -120,6 +127,9 @@ func (t teller) runsLonger() diagnose.Phrase {
 	out := say(possible, task(g), t.scheduledAt(g), " runs for up to ", ms(longest(g.Ran)))
 	if e, ok := t.longerBy(g); ok {
 		out = say(out, t.wasUpTo(e.was))
+	}
+	if waits := t.head.runWaits(g); waits != nil {
+		out = say(out, ", which ", waits)
 	}
 	if at == t.group {
 		return say(out, t.slowdown(), t.repeated(ranMax), t.atFrames())

@@ -317,19 +317,20 @@ func (l lane) name() string {
 // doing describes what a thread does in a step of each kind, and introduces its detail; an unknown
 // kind is shown as it is.
 var doing = map[string]struct{ class, text, about, end string }{
-	"running":  {"running", "runs", " ", ""},
-	"runnable": {"runnable", "waits for a processor", ", on which ", " runs"},
-	"sleep":    {"sleep", "sleeps", ": ", ""},
-	"idle":     {"sleep", "has nothing to do", ": ", ""},
-	"blocked":  {"blocked", "is blocked in the kernel", ": ", ""},
-	"lock":     {"blocked", "waits for a lock", ", held by ", ""},
-	"binder":   {"binder", "waits for binder", ": ", ""},
-	"io":       {"io", "waits for I/O", ": ", ""},
-	"buffer":   {"device", "waits for a buffer", ": ", ""},
-	"gpu":      {"device", "waits for the GPU", ": ", ""},
-	"gc":       {"blocked", "waits for the garbage collector", ": ", ""},
-	"queued":   {"runnable", "waits in the queue", ": ", ""},
-	"unknown":  {"sleep", "did what the trace does not tell", ": ", ""},
+	"running":    {"running", "runs", " ", ""},
+	"runnable":   {"runnable", "waits for a processor", ", on which ", " runs"},
+	"sleep":      {"sleep", "sleeps", ": ", ""},
+	"idle":       {"sleep", "has nothing to do", ": ", ""},
+	"blocked":    {"blocked", "is blocked in the kernel", ": ", ""},
+	"lock":       {"blocked", "waits for a lock", ", held by ", ""},
+	"binder":     {"binder", "waits for binder", ": ", ""},
+	"io":         {"io", "waits for I/O", ": ", ""},
+	"buffer":     {"device", "waits for a buffer", ": ", ""},
+	"gpu":        {"device", "waits for the GPU", ": ", ""},
+	"gc":         {"blocked", "waits for the garbage collector", ": ", ""},
+	"queued":     {"runnable", "waits in the queue", ": ", ""},
+	"scheduling": {"sleep", "schedules the task", " after ", ""},
+	"unknown":    {"sleep", "did what the trace does not tell", ": ", ""},
 }
 
 func stepClass(kind string) string { return cmp.Or(doing[kind].class, "sleep") }
@@ -397,7 +398,7 @@ func (f threadsFrame) who(s Step) string {
 func (t Threads) Note() string {
 	text := "Time runs from the vsync that the frame was due to begin at. Each lane is a thread, and its boxes are the critical path: what decided when the frame was done. The path goes on along the lines; behind the dashed one the frame is late. The longest boxes are numbered and told below."
 	if t.ofQueue() {
-		text = "Time runs from when the task was due to start. The first lane is its wait; each lane below is a thread of its unit, and its boxes are the tasks that ran there until it could start. The longest boxes are numbered and told below."
+		text = "Time runs from when the task was due to start. The first lane is its wait. Below are the threads of its unit with the tasks that ran there, from the event that the task belongs to until it was done; and, where the trace shows it, what these tasks waited for, on the thread that held them up. The longest boxes are numbered and told below."
 	}
 	left := 0
 	for _, f := range t.frames {

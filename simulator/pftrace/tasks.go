@@ -81,12 +81,25 @@ func (k *kernel) taskSections(t *timeline.Timeline) {
 			if one.Unit.Wrapped && !one.Shows {
 				k.wrapped(pid, i+1, one)
 			}
+			k.locks(pid, one)
 			if one.What.Section == "" || one.Thread == "" || one.Shows || one.TID == 0 || one.Done < k.during.From || one.Started > k.during.To {
 				continue
 			}
 			k.section(pid, one.TID, one.What.Section, timeline.Interval{From: one.Started + loops, To: one.Done - loops})
 		}
 	}
+}
+
+// locks adds ART's sections of a task's wait for a lock.
+func (k *kernel) locks(pid int32, one timeline.Task) {
+	const asks = 25 * time.Microsecond // after the thread has got there, and before its end
+	if one.Lock <= 4*asks || one.TID == 0 || one.TID == pid || !slices.Contains(k.asked.Categories, "dalvik") || one.Done < k.during.From || one.Started > k.during.To {
+		return
+	}
+	owner := k.named(pid, simapp.LockOwner)
+	in := timeline.Interval{From: one.Done - one.Lock + asks, To: one.Done - asks}
+	k.section(pid, one.TID, k.contention(pid, owner, simapp.LockOwner), in)
+	k.section(pid, one.TID, fmt.Sprintf("Lock contention on a monitor lock (owner tid: %d)", owner), timeline.Interval{From: in.From + loops, To: in.To - loops})
 }
 
 // writing is how long it takes to write a section.

@@ -85,6 +85,9 @@ const (
 	WaitLock    Wait = "lock"
 )
 
+// LockOwner is the thread that holds the lock that tasks wait for.
+const LockOwner = "db-writer"
+
 // Waits are all kinds of waits, in the order in which a task waits.
 var Waits = []Wait{WaitIO, WaitNetwork, WaitLock}
 

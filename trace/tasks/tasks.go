@@ -112,6 +112,12 @@ func Pool(worker string) string {
 	return name
 }
 
+// Contention reports whether a slice is ART's of a wait for a lock (runtime/monitor.cc and
+// base/mutex.cc): it comes and goes with what other threads do, and so does not name a task.
+func Contention(slice string) bool {
+	return strings.HasPrefix(slice, "monitor contention with owner ") || strings.HasPrefix(slice, "Lock contention on ")
+}
+
 // Names keeps each text once, as far as there is room for it.
 type Names struct {
 	known map[string]string

@@ -153,7 +153,15 @@ func (d *dispatcher) schedule(t *simapp.Task, sender string) {
 	e := &entry{Task: timeline.Task{What: t, Unit: u.Unit, ID: d.ids, Sender: sender, Delay: t.Delay}}
 	e.cpu = scale(t.Runs, d.Speed*cmp.Or(d.Loads.CPU, 1)*d.noise())
 	for _, w := range simapp.Waits {
-		e.waits += scale(t.Waits[w], d.Loads.factor(w)*d.noise())
+		long := scale(t.Waits[w], d.Loads.factor(w)*d.noise())
+		e.waits += long
+		switch {
+		case t.Suspends:
+		case w == simapp.WaitIO:
+			e.IO = long
+		case w == simapp.WaitLock:
+			e.Lock = long
+		}
 	}
 	if t.Suspends {
 		e.cpu /= 2

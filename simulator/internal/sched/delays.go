@@ -175,6 +175,9 @@ func onDisk(from, to time.Duration, deed string) (out []Call) {
 	return out
 }
 
+// OnDisk returns the storage requests of a thread that reads for a time.
+func OnDisk(from, to time.Duration) []Call { return onDisk(from, to, simapp.DiskRead) }
+
 // hogs returns background work that takes all CPUs, or those of a cluster.
 func hogs(threads []*Thread, from, to time.Duration, only power.Part) (out []Item) {
 	for i, t := range threads {

@@ -22,6 +22,8 @@ type Task struct {
 
 	Scheduled, Started, Done time.Duration
 	Worked                   time.Duration // from Started until then it needs a CPU
+	IO                       time.Duration // how long its thread waits for storage from Worked on
+	Lock                     time.Duration // and for the lock of simapp.LockOwner until Done
 	Delay                    time.Duration
 	Removed                  time.Duration // before it started
 	Gone                     time.Duration // when its screen went, before it was done

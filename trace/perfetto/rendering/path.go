@@ -25,6 +25,7 @@ type walker struct {
 	steps []Step // the last first
 	moves int
 	chain []int32 // the threads that wait for one another now
+	alone bool    // of a thread that draws no frame (Stretch)
 }
 
 // why is what a thread of the frame waits for while others work for it.

@@ -141,13 +141,17 @@ type reader struct {
 	used    []cpus     // of each of them
 	started []slice    // of Choreographer and of render threads, if frames are derived from these
 	steps   int        // of all analyzed frames
-	stages  int        // likewise
-	work    int        // rows examined for them
-	now     time.Duration
-	rows    int // kept at one time, of each kind, unless a frame needs more
-	next    int // the number of rows at which finished frames are analyzed
-	counts  doubts
-	doings  map[Doing]*Doing // of steps
+
+	stretches []stretch // not looked at yet
+	stretched [][]Step  // by App.Stretches
+
+	stages int // likewise
+	work   int // rows examined for them
+	now    time.Duration
+	rows   int // kept at one time, of each kind, unless a frame needs more
+	next   int // the number of rows at which finished frames are analyzed
+	counts doubts
+	doings map[Doing]*Doing // of steps
 }
 
 func newReader(app App, rows int) *reader {
@@ -177,6 +181,7 @@ func (r *reader) Surveyed() {
 	r.possible = r.survey.possible
 	r.counts.lostFrames = timeline.Gaps + timeline.Malformed + r.file.TooMany["frames"]
 	r.fromTimeline(timeline)
+	r.placeStretches()
 	r.survey.frames = nil
 }
 
@@ -259,6 +264,9 @@ func (r *reader) forget() {
 	for i := range r.started {
 		before = min(before, r.started[i].at)
 	}
+	for _, s := range r.stretches {
+		before = min(before, s.from)
+	}
 	before = max(before-behind, r.halfway())
 	r.sched.Forget(before)
 	r.spans.forget(before)
@@ -296,6 +304,7 @@ func (r *reader) halfway() time.Duration {
 
 // settle analyzes the frames that ended before a time.
 func (r *reader) settle(before time.Duration) {
+	r.settleStretches(before)
 	r.fromSlices(before)
 	over := slices.IndexFunc(r.pending, func(d *drawing) bool { return d.end >= before })
 	if over < 0 {
@@ -315,7 +324,7 @@ func (r *reader) settle(before time.Duration) {
 
 // trace returns the result with its warnings.
 func (r *reader) trace(lostFrames, lostKernel int) Trace {
-	t := Trace{Source: r.source, Clusters: r.clusters(), Wakers: r.wakers()}
+	t := Trace{Source: r.source, Clusters: r.clusters(), Wakers: r.wakers(), Stretches: r.stretched}
 	to, monotonic := r.file.Monotonic()
 	for i := range r.done {
 		d := &r.done[i]

@@ -32,6 +32,9 @@ type Trace struct {
 	// KernelLost counts gaps in the kernel's events.
 	KernelLost int
 	Warnings   []run.Warning
+	// Stretches are the paths of App.Stretches, in their order: nil for one whose thread is not
+	// known for certain.
+	Stretches [][]Step
 }
 
 // Sources of frames (Trace.Source).
@@ -130,4 +133,7 @@ type App struct {
 	Package string
 	// Process reports whether a process is the app's by its id; nil if Package decides alone.
 	Process func(pid int) bool
+	// Stretches are times of the app's threads whose path is wanted, whether a frame waits for them
+	// or not.
+	Stretches []Stretch
 }

@@ -99,7 +99,7 @@ func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, rea
 		w.add(w.step(thread, from, to, kind, "SurfaceFlinger", reason), thread)
 	case kind == run.WaitGPU:
 		w.add(w.step(thread, from, to, kind, "", reason), thread)
-	case w.h.within(thread, to) == none && (reason == nil || thread == w.d.main) && to-from < longestPeriod:
+	case !w.alone && w.h.within(thread, to) == none && (reason == nil || thread == w.d.main) && to-from < longestPeriod:
 		// The vsync had come: a thread that sleeps for longer waits for something without a slice.
 		w.add(w.step(thread, from, to, run.WaitIdle, "", reason), thread)
 	default:

@@ -35,6 +35,8 @@ type Repetition struct {
 	Events []trace.Event
 	// Screens are the app's, in the order in which they appeared. Without any, no task is obsolete.
 	Screens []trace.Screen
+	// Paths is what the runs of some tasks consist of (Slow), by their place in List.Tasks.
+	Paths map[int][]run.TaskStep
 }
 
 // Collector collects the repetitions of a run.
@@ -66,6 +68,8 @@ type part struct {
 	number int
 	queues Queues
 	tasks  []task // as in the list of queues
+	events []trace.Event
+	paths  map[int][]run.TaskStep
 }
 
 // task is what is kept of a task beside its times.
@@ -101,7 +105,7 @@ func (c *Collector) Add(r Repetition) Queues {
 	}
 	c.kept += len(list.Tasks)
 	list.Tasks = slices.Clone(list.Tasks)
-	p := part{number: r.Number, queues: QueuesOf(list), tasks: make([]task, len(list.Tasks))}
+	p := part{number: r.Number, events: r.Events, paths: r.Paths, queues: QueuesOf(list), tasks: make([]task, len(list.Tasks))}
 	units := make([]int32, len(list.Units))
 	for i, u := range list.Units {
 		units[i] = c.units.of(unitOf(u))

@@ -36,17 +36,25 @@ func collect(t *testing.T, all ...Repetition) *run.Tasks {
 	return c.Tasks()
 }
 
-// Case 1 of the paper (Figure 5), in two repetitions.
+// Case 1 of the paper (Figure 5), in two repetitions, of which one shows what the task ahead waited
+// for.
 func TestSequentialExecution(t *testing.T) {
 	t.Parallel()
+	synced := []run.TaskStep{{Kind: run.WaitIO, FromMS: 1000, ToMS: 2650}}
 	var all []Repetition
 	for n, late := range []int{1650, 100} {
 		list := listOf(named("de.jdsoft.law.data.LawSectionList", sectionList, at(1000, 1000, 1000+late)), named("de.jdsoft.law.data.UpdateLawList", updateList, at(1000, 1000+late, 1200+late)))
 		list.Tells = tasks.Tells{Contexts: true, Capacity: true}
-		all = append(all, Repetition{Number: n + 1, List: list, Events: []trace.Event{{Name: "open", At: 900 * msec}}})
+		one := Repetition{Number: n + 1, List: list, Events: []trace.Event{{Name: "start", At: 100 * msec}, {Name: "open", At: 900 * msec}, {Name: "back", At: 9_000 * msec}}}
+		if got := Slow(list, Late); n == 0 && !slices.Equal(got, []int{0, 1}) || n == 1 && got != nil {
+			t.Errorf("repetition %d: slow are %v", n, got)
+		} else if n == 0 {
+			one.Paths = map[int][]run.TaskStep{0: synced}
+		}
+		all = append(all, one)
 	}
 	waited, ahead := run.TasksAhead{Group: 0, Tasks: 2, RanMS: 875}, run.TasksAhead{Group: 0, Tasks: 1, RanMS: 1650}
-	run1 := []run.TaskRun{{Group: 0, FromMS: 1000, ToMS: 2650, Thread: "AsyncTask #1"}}
+	run1 := []run.TaskRun{{Group: 0, FromMS: 1000, ToMS: 2650, Thread: "AsyncTask #1", Path: synced}}
 	run2 := []run.TaskRun{{Group: 0, FromMS: 1000, ToMS: 1100, Thread: "AsyncTask #1"}}
 	want := &run.Tasks{
 		Source: "perfetto", Tells: []string{run.TellsContexts, run.TellsCapacity}, Units: []run.TaskUnit{{Name: "AsyncTask", Kind: run.AsyncTask, Capacity: 1}},
@@ -55,7 +63,7 @@ func TestSequentialExecution(t *testing.T) {
 				Name: "de.jdsoft.law.data.LawSectionList", Event: "open", Context: sectionList, Scheduled: 2, Started: 2, Done: 2,
 				Queued: run.Spread{Count: 2, QuantilesMS: []float64{0, 0}}, Ran: run.Spread{Count: 2, MeanMS: 875, QuantilesMS: []float64{100, 1650}},
 				Repetitions: []int{1, 1}, QueuedMaxMS: []float64{0, 0}, RanMaxMS: []float64{1650, 100},
-				Longest: []run.SlowTask{{Repetition: 1, AtMS: 1000, RanMS: 1650, Sender: "main", Thread: "AsyncTask #1"}, {Repetition: 2, AtMS: 1000, RanMS: 100, Sender: "main", Thread: "AsyncTask #1"}},
+				Longest: []run.SlowTask{{Repetition: 1, AtMS: 1000, RanMS: 1650, Sender: "main", Thread: "AsyncTask #1", EventMS: 900, Path: synced}, {Repetition: 2, AtMS: 1000, RanMS: 100, Sender: "main", Thread: "AsyncTask #1", EventMS: 900}},
 			},
 			{
 				Name: "de.jdsoft.law.data.UpdateLawList", Event: "open", Context: updateList, Scheduled: 2, Started: 2, Done: 2,
@@ -63,8 +71,8 @@ func TestSequentialExecution(t *testing.T) {
 				QueueMean: 1, QueueMax: 1, WaitedFor: []run.TasksAhead{waited}, Repetitions: []int{1, 1}, QueuedMaxMS: []float64{1650, 100}, RanMaxMS: []float64{200, 200},
 				Late: &run.LateTasks{OverMS: 500, Tasks: 1, QueueMean: 1, AheadRanMS: 1650, WaitedFor: []run.TasksAhead{ahead}},
 				Longest: []run.SlowTask{
-					{Repetition: 1, AtMS: 1000, QueuedMS: 1650, RanMS: 200, Sender: "main", Thread: "AsyncTask #1", Ahead: run1},
-					{Repetition: 2, AtMS: 1000, QueuedMS: 100, RanMS: 200, Sender: "main", Thread: "AsyncTask #1", Ahead: run2},
+					{Repetition: 1, AtMS: 1000, QueuedMS: 1650, RanMS: 200, Sender: "main", Thread: "AsyncTask #1", EventMS: 900, Ahead: run1},
+					{Repetition: 2, AtMS: 1000, QueuedMS: 100, RanMS: 200, Sender: "main", Thread: "AsyncTask #1", EventMS: 900, Ahead: run2},
 				},
 			},
 		},

@@ -210,7 +210,7 @@ func (g *grouped) longest(one *group) []run.SlowTask {
 func (g *grouped) single(at place) run.SlowTask {
 	p := &g.parts[at.part]
 	t := p.queues.list.Tasks[at.task]
-	out := run.SlowTask{Repetition: p.number, Sender: trace.Label(t.Sender), Thread: trace.Label(t.Thread)}
+	out := run.SlowTask{Repetition: p.number, Sender: trace.Label(t.Sender), Thread: trace.Label(t.Thread), EventMS: p.eventMS(t), Path: p.paths[int(at.task)]}
 	if d, ok := t.Ran(); ok {
 		out.RanMS = ms(d)
 	}
@@ -221,6 +221,15 @@ func (g *grouped) single(at place) run.SlowTask {
 	out.AtMS, out.DelayMS, out.QueuedMS = ms(t.Scheduled), ms(t.Delay), ms(d)
 	out.Ahead = g.runsAhead(p, at, t)
 	return out
+}
+
+// eventMS returns when the event began after which a task was scheduled, 0 where there is none.
+func (p *part) eventMS(t tasks.Task) float64 {
+	n, _ := slices.BinarySearchFunc(p.events, begun(t)+1, func(e trace.Event, at time.Duration) int { return cmp.Compare(e.At, at) })
+	if n == 0 {
+		return 0
+	}
+	return max(0, ms(p.events[n-1].At))
 }
 
 // runsAhead returns the tasks that ran while one waited, in the order of time; the longest of many.
@@ -246,7 +255,7 @@ func (g *grouped) runsAhead(p *part, at place, t tasks.Task) []run.TaskRun {
 		if of := g.of[at.part][i]; of >= 0 {
 			group = g.rank[of]
 		}
-		out = append(out, run.TaskRun{Group: int(group), FromMS: ms(all[i].Started), ToMS: ms(to(i)), Thread: trace.Label(all[i].Thread)})
+		out = append(out, run.TaskRun{Group: int(group), FromMS: ms(all[i].Started), ToMS: ms(to(i)), Thread: trace.Label(all[i].Thread), Path: p.paths[int(i)]})
 	}
 	return out
 }

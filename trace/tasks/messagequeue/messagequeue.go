@@ -285,7 +285,7 @@ func (r *reader) close(at time.Duration, stack []frame) {
 		return
 	}
 	above, long := &stack[len(stack)-2], at-f.at
-	if above.message >= 0 && f.message < 0 && long > above.longest {
+	if above.message >= 0 && f.message < 0 && long > above.longest && !tasks.Contention(f.name) {
 		above.longest, r.messages[above.message].inside = long, f.name
 	}
 }

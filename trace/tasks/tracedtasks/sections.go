@@ -129,7 +129,7 @@ func (s *sections) begin(e *packets.Event, p atrace.Point) {
 			s.early++
 		}
 	} else if len(stack) > 0 {
-		if i := stack[len(stack)-1]; i >= 0 && s.all[i].inside == "" {
+		if i := stack[len(stack)-1]; i >= 0 && s.all[i].inside == "" && !tasks.Contention(p.Name) {
 			s.all[i].inside = s.names.Of(p.Name)
 		}
 	}
