@@ -57,3 +57,16 @@ func TestNamesAreLimited(t *testing.T) {
 		t.Errorf("%d are dropped of %d bytes", n.Dropped, n.bytes)
 	}
 }
+
+// A wait for a lock is no name of a task, whatever the section of the app's own is called.
+func TestContention(t *testing.T) {
+	t.Parallel()
+	for slice, want := range map[string]bool{
+		"monitor contention with owner db-writer (18) at void a.Store.write()(Store.java:84) waiters=0": true, "Lock contention on a monitor lock (owner tid: 7443)": true,
+		"Lock.acquire": false, "": false,
+	} {
+		if Contention(slice) != want {
+			t.Errorf("%q: %v", slice, !want)
+		}
+	}
+}

@@ -43,8 +43,8 @@ func TestQueueDelaysThePicture(t *testing.T) {
 // it waits the thread sleeps.
 func TestTasksUseTheirThreads(t *testing.T) {
 	t.Parallel()
-	tasks, _ := pictured(t, "unit pool-1 thread-pool size 2\ntask load on pool-1 after tap count 3 runs 30ms io 50ms\n")
-	p := newPhone(t, "pixel-7-android-16", still+"unit pool-1 thread-pool size 2\ntask load on pool-1 after tap count 3 runs 30ms io 50ms\n")
+	tasks, _ := pictured(t, "unit pool-1 thread-pool size 2\ntask load on pool-1 after tap count 3 runs 30ms network 50ms\n")
+	p := newPhone(t, "pixel-7-android-16", still+"unit pool-1 thread-pool size 2\ntask load on pool-1 after tap count 3 runs 30ms network 50ms\n")
 	start(p, instrument)
 	pass(t, p, 6*time.Second)
 	ran := map[string]time.Duration{}
@@ -61,5 +61,23 @@ func TestTasksUseTheirThreads(t *testing.T) {
 	}
 	if len(tasks) != 3 || len(ran) != 2 || fmt.Sprint(ran) != fmt.Sprint(want) {
 		t.Errorf("ran for %v, want %v", ran, want)
+	}
+}
+
+// TestTasksWaitForStorage: a task's thread asks for what it reads again and again, and sleeps in the
+// kernel for nearly all of that time.
+func TestTasksWaitForStorage(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "pixel-7-android-16", still+"unit pool-1 thread-pool size 2\ntask load on pool-1 after tap runs 30ms io 50ms\n")
+	start(p, instrument)
+	pass(t, p, 6*time.Second)
+	slept, n := time.Duration(0), 0
+	for _, one := range p.Timeline().Sleeps {
+		if one.TID == p.timeline.Tasks[0].TID && one.Asks != nil && one.From >= p.timeline.Tasks[0].Worked && one.Woken <= p.timeline.Tasks[0].Done {
+			slept, n = slept+one.Woken-one.From, n+1
+		}
+	}
+	if n < 10 || slept < 48*time.Millisecond || slept > 50*time.Millisecond {
+		t.Errorf("slept %d times, for %v", n, slept)
 	}
 }
