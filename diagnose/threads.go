@@ -47,8 +47,7 @@ const (
 	WaitedBefore Role = "waited-before"
 )
 
-// Kinds of steps of a task: in which it waits in a queue, and from an event until it is due, by the
-// thread that schedules it.
+// Kinds of steps of a task: in which it waits in a queue, and from its event until it is due.
 const (
 	Queued     = "queued"
 	Scheduling = "scheduling"

@@ -128,7 +128,7 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 	}
 	e.addPaths(a, seen, traced)
 	if asked {
-		out.Tasks = e.addTasks(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen), Screens: shown, Paths: pathsOf(list, slow, traced)})
+		out.Tasks = e.addTasks(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen), Screens: shown, Paths: pathsOf(list, slow, traced, of)})
 	}
 	return nil
 }
@@ -143,11 +143,11 @@ func stretchesOf(list tasks.List, of []int) (out []rendering.Stretch) {
 }
 
 // pathsOf returns what the runs of those tasks consist of, by their place in the list.
-func pathsOf(list tasks.List, of []int, read rendering.Trace) map[int][]run.TaskStep {
+func pathsOf(list tasks.List, of []int, read rendering.Trace, app func(pid int) bool) map[int][]run.TaskStep {
 	out := map[int][]run.TaskStep{}
 	for n, i := range of {
 		if t := list.Tasks[i]; n < len(read.Stretches) && len(read.Stretches[n]) > 0 {
-			out[i] = section.TaskPath(read.Stretches[n], t.Started, t.Thread)
+			out[i] = section.TaskPath(read.Stretches[n], t.Started, t.Thread, app)
 		}
 	}
 	return out

@@ -14,8 +14,8 @@ const mostOfRun = 0.5
 // behindWhat is what the thread of a task waits for.
 type behindWhat struct{ kind, who string }
 
-// waitIn says what a task's run was a wait for, for most of its time: "waited for storage for 600 ms
-// (92 % of its run)"; nil where it ran, or nothing is known.
+// waitIn says what a task's run was a wait for, for most of its time: "waited for storage for up to
+// 600 ms (92 % of its run)"; nil where it ran, or nothing is known.
 func waitIn(path []run.TaskStep, ranMS float64) diagnose.Phrase {
 	took, then := map[behindWhat]float64{}, map[behindWhat]map[string]float64{}
 	for _, s := range path {
@@ -31,7 +31,7 @@ func waitIn(path []run.TaskStep, ranMS float64) diagnose.Phrase {
 			continue
 		}
 		if names := what.phrase(); names != nil {
-			out := say("waited for ", names, " for ", ms(long), " (", diagnose.Amount{Value: min(long/ranMS, 1), Unit: "ratio"}, " of its run)")
+			out := say("waited for ", names, " for up to ", ms(long), " (", diagnose.Amount{Value: min(long/ranMS, 1), Unit: "ratio"}, " of its run)")
 			for does, part := range then[what] {
 				if end := waitsFor[does]; end != "" && part > mostOfRun*long {
 					return say(out, ", and that for ", end)

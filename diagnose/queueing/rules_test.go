@@ -347,11 +347,11 @@ func TestWhatTasksWaitedForThemselves(t *testing.T) {
 	}
 	long := []run.TaskUnit{serial, wide}
 	for want, path := range map[string]run.TaskStep{
-		"on average: Sync, which waited for storage for 600ms (92 % of its run); 100 %":                                                step(run.WaitIO, "", "f2fs_wait", ""),
-		"on average: Sync, which waited for the lock that db-writer held for 600ms (92 % of its run); 100 %":                           step(run.WaitLock, run.WaitRunning, "db-writer at Store.write", "db-writer"),
-		"on average: Sync, which waited for the lock that db-writer held for 600ms (92 % of its run), and that for storage; 100 %":     step(run.WaitLock, run.WaitIO, "db-writer at Store.write", "db-writer"),
-		"on average: Sync, which waited for binder IFeed::query of com.example.backend for 600ms (92 % of its run); 100 %":             step(run.WaitBinder, run.WaitRunning, "com.example.backend IFeed::query", "binder:9_1"),
-		"on average: Sync, which waited for something that the trace does not show, such as the network, for 600ms (92 % of its run);": step(run.WaitSleep, "", "", ""),
+		"on average: Sync, which waited for storage for up to 600ms (92 % of its run); 100 %":                                                step(run.WaitIO, "", "f2fs_wait", ""),
+		"on average: Sync, which waited for the lock that db-writer held for up to 600ms (92 % of its run); 100 %":                           step(run.WaitLock, run.WaitRunning, "db-writer at Store.write", "db-writer"),
+		"on average: Sync, which waited for the lock that db-writer held for up to 600ms (92 % of its run), and that for storage; 100 %":     step(run.WaitLock, run.WaitIO, "db-writer at Store.write", "db-writer"),
+		"on average: Sync, which waited for binder IFeed::query of com.example.backend for up to 600ms (92 % of its run); 100 %":             step(run.WaitBinder, run.WaitRunning, "com.example.backend IFeed::query", "binder:9_1"),
+		"on average: Sync, which waited for something that the trace does not show, such as the network, for up to 600ms (92 % of its run);": step(run.WaitSleep, "", "", ""),
 		"on average: Sync; 100 %": step(run.WaitRunning, "", "Sync.run", ""),
 	} {
 		picture, sync := of("Picture", 0, 640, 200), of("Sync", 0, 0, 650)
@@ -365,7 +365,7 @@ func TestWhatTasksWaitedForThemselves(t *testing.T) {
 			t.Errorf("%q, want %q in it", said(got.Sentence), want)
 		}
 		steps := []diagnose.Step{
-			{Thread: "Picture", Kind: diagnose.Queued, ToMS: 640}, {Thread: "main", Kind: diagnose.Scheduling, What: "open", FromMS: -30},
+			{Thread: "Picture", Kind: diagnose.Queued, ToMS: 640}, {Thread: "after open", Kind: diagnose.Scheduling, FromMS: -30},
 			{Thread: "AsyncTask #1", Kind: run.WaitRunning, What: "Sync", FromMS: -10, ToMS: 640}, {Thread: "AsyncTask #1", Kind: run.WaitRunning, What: "Picture", FromMS: 640, ToMS: 840},
 			{Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: -10}, {Thread: orElse(path.Thread, "AsyncTask #1 in detail"), Kind: path.Kind, Does: path.Does, What: path.What, FromMS: 0, ToMS: 600},
 			{Thread: "AsyncTask #1 in detail", Kind: run.WaitIO, FromMS: 640, ToMS: 690}, {Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: 690, ToMS: 840},

@@ -145,8 +145,8 @@ func (s side) drawn(role diagnose.Role, g run.TaskGroup, one run.SlowTask) diagn
 	due := one.AtMS + one.DelayMS
 	thread := named(s.unit(g).Name)
 	out.Steps = append(out.Steps, diagnose.Step{Thread: named(g.Name), Kind: diagnose.Queued, ToMS: one.QueuedMS})
-	if one.EventMS > 0 && one.EventMS < due && due-one.EventMS <= longestLead {
-		out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(one.Sender, "sender"), Kind: diagnose.Scheduling, What: g.Event, FromMS: one.EventMS - due})
+	if g.Event != "" && one.EventMS > 0 && one.EventMS < due && due-one.EventMS <= longestLead {
+		out.Steps = append(out.Steps, diagnose.Step{Thread: "after " + g.Event, Kind: diagnose.Scheduling, FromMS: one.EventMS - due})
 	}
 	var parts []diagnose.Step
 	for _, a := range one.Ahead {

@@ -329,7 +329,7 @@ var doing = map[string]struct{ class, text, about, end string }{
 	"gpu":        {"device", "waits for the GPU", ": ", ""},
 	"gc":         {"blocked", "waits for the garbage collector", ": ", ""},
 	"queued":     {"runnable", "waits in the queue", ": ", ""},
-	"scheduling": {"sleep", "schedules the task", " after ", ""},
+	"scheduling": {"sleep", "the task is due", ": ", ""},
 	"unknown":    {"sleep", "did what the trace does not tell", ": ", ""},
 }
 
