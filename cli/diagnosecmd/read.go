@@ -103,7 +103,7 @@ func framesAndTasks(c terminal.Console, in packets.Source, src io.ReadSeeker, pa
 	if err != nil {
 		return err
 	}
-	if err := late(src, path, names, out); err != nil {
+	if err := late(in, src, path, names, out); err != nil {
 		return err
 	}
 	if out.Tasks != nil {
@@ -160,7 +160,7 @@ func calls(c terminal.Console, in io.ReadSeeker, path, mapping string, out *save
 		return exit.Usage(fmt.Errorf("diagnose %s: %s", terminal.Plain(path), why), "apkgate inspect art shows what is in it")
 	}
 	out.Methods, out.Cut, out.Warnings = traces, seen.Cut || seen.Full, seen.Warnings
-	return late(in, path, names, out)
+	return late(nil, in, path, names, out)
 }
 
 // drawn counts the frames of a trace by package: that at the beginning of a window's name ("TX -

@@ -55,6 +55,26 @@ func TestDiagnoseTasksOfTraces(t *testing.T) {
 	if got := passes(t, "sections.txt"); !strings.Contains(got.Stdout, "Late tasks: a task waited for 902 ms in the queue of disk") {
 		t.Errorf("sections:\n%s", got.Stdout)
 	}
+	write(t, "waits.txt", `# tracer: nop
+#
+             com-100   (  100) [001] ....     0.010000: tracing_mark_write: S|100|task:disk/1>com.example.Sync|1
+             com-100   (  100) [001] ....     0.011000: tracing_mark_write: S|100|task:disk/1>com.example.Show|2
+          <idle>-0     (-----) [000] d..3     0.012000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=disk next_pid=101 next_prio=120
+            disk-101   (  100) [000] ....     0.012100: tracing_mark_write: B|100|task#1 com.example.Sync
+            disk-101   (  100) [000] d..3     0.013000: sched_switch: prev_comm=disk prev_pid=101 prev_prio=120 prev_state=D ==> next_comm=swapper/0 next_pid=0 next_prio=120
+          <idle>-0     (-----) [000] d..3     0.912900: sched_blocked_reason: pid=101 iowait=1 caller=filemap_fault+0x1/0x2
+          <idle>-0     (-----) [000] d..3     0.913000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=disk next_pid=101 next_prio=120
+            disk-101   (  100) [000] ....     0.914000: tracing_mark_write: E|100
+            disk-101   (  100) [000] ....     0.914001: tracing_mark_write: F|100|task:disk/1>com.example.Sync|1
+            disk-101   (  100) [000] ....     0.915000: tracing_mark_write: B|100|task#2 com.example.Show
+            disk-101   (  100) [000] ....     0.920000: tracing_mark_write: E|100
+            disk-101   (  100) [000] ....     0.920001: tracing_mark_write: F|100|task:disk/1>com.example.Show|2
+            disk-101   (  100) [000] d..3     0.921000: sched_switch: prev_comm=disk prev_pid=101 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+`)
+	got := passes(t, "waits.txt")
+	if text := strings.ReplaceAll(strings.Join(strings.Fields(got.Stdout), " "), "\u00a0", " "); !strings.Contains(text, "which waited for storage for up to 900 ms (100 % of its run)") {
+		t.Errorf("with scheduling:\n%s", got.Stdout)
+	}
 	const ms = 1_000_000
 	s := arttest.Trace{
 		Methods: []string{
@@ -71,7 +91,7 @@ func TestDiagnoseTasksOfTraces(t *testing.T) {
 		s.Events = append(s.Events, arttest.Event{Thread: e.thread, Method: e.method, Action: e.action, Wall: e.at * ms})
 	}
 	write(t, "pool.trace", string(s.Text(3, "dual")))
-	got := passes(t, "pool.trace", "--package", "com.example")
+	got = passes(t, "pool.trace", "--package", "com.example")
 	text := strings.Join(strings.Fields(got.Stdout), " ")
 	for _, want := range []string{"Late tasks: a task waited for 900 ms in the queue of pool-1-thread: com.example.Load", "Methods of the main thread"} {
 		if !strings.Contains(text, want) {

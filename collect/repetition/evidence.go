@@ -96,6 +96,7 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 	var list tasks.List
 	var shown []trace.Screen
 	var slow []int
+	app := rendering.App{Package: e.work.App.Package, Process: of}
 	asked := e.work.Watcher.Tasks
 	err := e.phone.Perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
 		if asked {
@@ -103,7 +104,7 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 		}
 		if err == nil {
 			slow = grouping.Slow(list, grouping.Late)
-			app := rendering.App{Package: e.work.App.Package, Process: of, Stretches: stretchesOf(list, slow)}
+			app.Stretches = section.Stretches(list, slow)
 			traced, err = rendering.Read(packets.Packets(trace), app, beside...)
 		}
 		if err == nil && len(list.Tasks) > 0 {
@@ -128,29 +129,9 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 	}
 	e.addPaths(a, seen, traced)
 	if asked {
-		out.Tasks = e.addTasks(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen), Screens: shown, Paths: pathsOf(list, slow, traced, of)})
+		out.Tasks = e.addTasks(grouping.Repetition{Number: a.n, List: list, Events: uiEvents(seen), Screens: shown, Paths: section.TaskPaths(list, slow, traced, app)})
 	}
 	return nil
-}
-
-// stretchesOf returns the times in which some of a list's tasks ran.
-func stretchesOf(list tasks.List, of []int) (out []rendering.Stretch) {
-	for _, i := range of {
-		t := list.Tasks[i]
-		out = append(out, rendering.Stretch{Thread: t.Thread, From: t.Started, To: t.Done})
-	}
-	return out
-}
-
-// pathsOf returns what the runs of those tasks consist of, by their place in the list.
-func pathsOf(list tasks.List, of []int, read rendering.Trace, app func(pid int) bool) map[int][]run.TaskStep {
-	out := map[int][]run.TaskStep{}
-	for n, i := range of {
-		if t := list.Tasks[i]; n < len(read.Stretches) && len(read.Stretches[n]) > 0 {
-			out[i] = section.TaskPath(read.Stretches[n], t.Started, t.Thread, app)
-		}
-	}
-	return out
 }
 
 // addTasks adds the asynchronous tasks of a repetition, and returns them; nil if the app told none.

@@ -116,6 +116,9 @@ func (a App) has(pid int32, name string) bool {
 	return name == a.Package || strings.HasPrefix(name, a.Package+":") || len(name) == most && strings.HasSuffix(a.Package, name)
 }
 
+// Owns reports whether a step is of one of the app's threads.
+func (a App) Owns(s Step) bool { return a.has(s.PID, s.Process) }
+
 // reader tracks the events of a trace, and analyzes frames once they are over.
 type reader struct {
 	file     *packets.File

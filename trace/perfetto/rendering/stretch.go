@@ -31,9 +31,6 @@ type stretch struct {
 // placeStretches converts the stretches' times, by the clocks that the trace has.
 func (r *reader) placeStretches() {
 	r.stretched = make([][]Step, len(r.app.Stretches))
-	if !r.file.HasClock() {
-		return
-	}
 	to, ok := r.file.Monotonic()
 	own := func(at time.Duration) time.Duration {
 		if !ok {
