@@ -51,7 +51,7 @@ func TestCallsJustInTime(t *testing.T) {
 	if os.Getenv("APKGATE_EVALUATION") == "full" {
 		runs = 200
 	} else if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("simulates forty minutes of a phone: not with -short")
 	}
 	var mu sync.Mutex
 	kept, guilty, quiet, bytes := 0, 0, 0, []int64{}

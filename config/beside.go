@@ -22,8 +22,8 @@ type BackgroundLoad struct {
 	From string `yaml:"from,omitempty"`
 }
 
-// String describes the load as it stands in the context of runs: "cpu 80%, memory 80%, storage 2,
-// downloads 10". The address is left out: it may change from day to day.
+// String returns the load as a property of a run's context: "cpu 80%, memory 80%, storage 2, downloads
+// 10". The address is left out: it may change from day to day.
 func (l *BackgroundLoad) String() string {
 	if l == nil {
 		return ""

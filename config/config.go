@@ -44,7 +44,7 @@ type Config struct {
 	Context Context `yaml:"context,omitempty"`
 	// How joules are measured. Without it, they aren't.
 	Energy *Energy `yaml:"energy,omitempty"`
-	// The build that a new one is measured against in turns, where the history does not clear it:
+	// The base build, with which a new one is measured alternately where its history does not clear it:
 	// an APK, an archive or a folder of its parts. Paths are relative to this file, and a missing
 	// file is ignored.
 	Base string `yaml:"base,omitempty"`

@@ -27,7 +27,7 @@ type Energy struct {
 	// doesn't configure that: speed, or none to leave it as it was installed.
 	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed,enum=none,default=speed"`
 	// How long the device rests after each warm-up, before it is measured. Without it: two minutes
-	// where joules are measured, but 30 seconds between builds that are measured in turns, and none
+	// where joules are measured, but 30 seconds between builds that are measured alternately, and none
 	// where joules are computed by a model.
 	Settle *time.Duration `yaml:"settle,omitempty"`
 	// For a device on wireless adb: how long the connection is cut in each repetition, so that it

@@ -108,7 +108,7 @@ func (a AppNoise) showMetrics(c terminal.Console) error {
 		c.Paragraph("Too noisy to gate: leave it out (gate.metrics, or ignore: true for an event), ask for a larger min-effect, or allow more rounds (rounds.max).")
 	}
 	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == NeedsTurns }) {
-		c.Paragraph("Mostly needs rounds: more repetitions or more accepted runs let the history clear it; until then each check measures it in turns.")
+		c.Paragraph("Mostly needs rounds: the history needs more repetitions or more accepted runs to clear it. Until then each check measures both builds alternately.")
 	}
 	return nil
 }

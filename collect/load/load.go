@@ -3,8 +3,8 @@
 //
 // It owns the script that does it, and the life of its processes: that a load is there before the
 // workload begins and while it is measured, and gone afterwards. Each part is limited in size, and
-// all of them in time: a load ends by itself if nobody ends it, and with the file that the next run
-// removes if this one is killed. When loads run belongs to package repetition, and what they are to
+// all of them in time: a load that is not stopped ends by itself, or when the next run removes its
+// file. When loads run belongs to package repetition, and what they are to
 // package config.
 package load
 

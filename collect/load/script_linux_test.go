@@ -144,8 +144,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// A load that nobody ends, since apkgate was killed, ends by itself; a CPU's takes no more than its
-// share.
+// After apkgate is killed, a load ends by itself; a CPU load takes no more than its share.
 func TestScriptEndsByItself(t *testing.T) {
 	t.Parallel()
 	began := time.Now()

@@ -112,6 +112,17 @@ func (o Outcome) Known() Outcome {
 	return Invalid
 }
 
+// Tick returns a sign for an outcome in a list of checks, which the words next to it repeat.
+func (o Outcome) Tick() string {
+	switch o.Known() {
+	case Pass, Improvement:
+		return "✓"
+	case Inconclusive:
+		return "?"
+	}
+	return "✗"
+}
+
 // byGravity are the outcomes in order of gravity, the gravest last.
 var byGravity = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
 

@@ -61,7 +61,7 @@ type page struct {
 	Mark, Lead string
 	Facts      []document.Fact // of the first screen
 	Details    []document.Fact
-	Checks     []check
+	Checks     []document.Check
 	Contents   []opening // sections that have a name, where there are several
 	Sections   []section
 	Warnings   []string
@@ -87,7 +87,7 @@ func newPage(d document.Document) page {
 	}
 	for _, c := range d.Checks {
 		c.Outcome = c.Outcome.Known()
-		p.Checks = append(p.Checks, check{c, checkMark(c.Outcome)})
+		p.Checks = append(p.Checks, c)
 	}
 	p.Sections = sections(d.Sections)
 	p.Contents = contents(p.Sections)
@@ -96,22 +96,6 @@ func newPage(d document.Document) page {
 		p.Warnings = append(p.Warnings, w.Text)
 	}
 	return p
-}
-
-// check is what one scenario came to on one device.
-type check struct {
-	document.Check
-	Mark string
-}
-
-func checkMark(o document.Outcome) string {
-	switch o {
-	case document.Pass, document.Improvement:
-		return "✓"
-	case document.Inconclusive:
-		return "?"
-	}
-	return "✗"
 }
 
 // fewSections is how many sections need no list of contents.

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/prose"
@@ -45,29 +44,12 @@ func allWarnings(d document.Document) (out []string) {
 	for _, s := range d.Sections {
 		switch body := s.Body.(type) {
 		case *document.Cards:
-			out = append(out, ofCards(body)...)
+			out = append(out, ofCards(body.Cards, body.Noun)...)
 		case *document.Groups:
 			if body.Open && len(body.Groups) > 0 {
 				out = append(out, body.Groups[0].Doubts...)
 			}
 		}
-	}
-	return out
-}
-
-// ofCards returns the warnings of cards, each once with the number of cards that have it.
-func ofCards(cards *document.Cards) (out []string) {
-	having := map[string]int{}
-	var texts []string
-	for _, c := range cards.Cards {
-		for _, text := range slices.Compact(slices.Sorted(slices.Values(c.Warnings))) {
-			if having[text]++; having[text] == 1 {
-				texts = append(texts, text)
-			}
-		}
-	}
-	for _, text := range texts {
-		out = append(out, cards.Noun.Count(having[text])+": "+text)
 	}
 	return out
 }
@@ -116,27 +98,15 @@ func (t *text) checks(all []document.Check, most int) {
 		if c.Text != "" {
 			text += ": " + c.Text
 		}
-		mark := mark(c.Outcome)
 		for i, line := range wrap(text, t.o.Width-4) {
 			if i == 0 {
-				t.line(" " + t.paint(outcomeColor(c.Outcome), mark) + " " + line)
+				t.line(" " + t.paint(outcomeColor(c.Outcome), c.Outcome.Tick()) + " " + line)
 				continue
 			}
 			t.line("   " + line)
 		}
 	}
 	t.rest(len(all) - min(len(all), most))
-}
-
-// mark is a sign for an outcome, which the words next to it repeat.
-func mark(o document.Outcome) string {
-	switch o.Known() {
-	case document.Pass, document.Improvement:
-		return "✓"
-	case document.Inconclusive:
-		return "?"
-	}
-	return "✗"
 }
 
 // fitted writes a table in at most that many lines, or leaves it out where it has no room.

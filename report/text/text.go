@@ -261,29 +261,32 @@ func (t *text) warnings(d document.Document) {
 func unlisted(d document.Document) []document.Item {
 	var out []document.Item
 	for _, s := range d.Sections {
-		cards, ok := s.Body.(*document.Cards)
-		if !ok {
-			continue
+		if cards, ok := s.Body.(*document.Cards); ok {
+			others := slices.DeleteFunc(slices.Clone(cards.Cards), func(c document.Card) bool { return c.Outcome.Doubtful() })
+			for _, text := range ofCards(others, cards.Noun) {
+				out = append(out, document.Item{Text: text})
+			}
 		}
-		var texts []string
-		having := map[string]int{}
-		for _, c := range cards.Cards {
-			if c.Outcome.Doubtful() {
+	}
+	return out
+}
+
+// ofCards returns the warnings of cards, each once with the number of cards that have it.
+func ofCards(cards []document.Card, noun document.Noun) (out []string) {
+	having := map[string]int{}
+	var texts []string
+	for _, c := range cards {
+		for i, text := range c.Warnings {
+			if slices.Contains(c.Warnings[:i], text) {
 				continue
 			}
-			for i, text := range c.Warnings {
-				if slices.Contains(c.Warnings[:i], text) {
-					continue
-				}
-				if having[text] == 0 {
-					texts = append(texts, text)
-				}
-				having[text]++
+			if having[text]++; having[text] == 1 {
+				texts = append(texts, text)
 			}
 		}
-		for _, text := range texts {
-			out = append(out, document.Item{Text: cards.Noun.Count(having[text]) + ": " + text})
-		}
+	}
+	for _, text := range texts {
+		out = append(out, noun.Count(having[text])+": "+text)
 	}
 	return out
 }
