@@ -156,7 +156,7 @@ func judge(t *testing.T, s sensor, l load, facts energy.BatteryFacts, seed uint6
 	return right, what
 }
 
-// TestCorrectMisreportingDevices is the table of docs/energy.md: simulated phones that report their
+// TestCorrectMisreportingDevices is the table of docs/collection/joules.md: simulated phones that report their
 // battery as real ones do (EDATA, section 6.1.1), under loads from idle to a game. None may be
 // silently wrong.
 func TestCorrectMisreportingDevices(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package model estimates joules by a power profile: the current of each state, times the time
-// spent in it, times one voltage, as Android's own estimate does. docs/energy.md lists its
+// spent in it, times one voltage, as Android's own estimate does. docs/collection/joules.md lists its
 // equations and what it leaves out.
 //
 // It measures nothing, and its joules bear the profile's name, so that those of two profiles are
@@ -25,7 +25,7 @@ import (
 // Model converts times in states to joules by a power profile: the current of each state × its time
 // × one voltage, as Android's own estimate does
 // (frameworks/base/core/java/com/android/internal/os/*PowerCalculator.java). It measures nothing.
-// docs/energy.md lists its equations and what it leaves out.
+// docs/collection/joules.md lists its equations and what it leaves out.
 type Model struct {
 	// Name is the part of metric.EnergyFrom after "model ".
 	Name string
