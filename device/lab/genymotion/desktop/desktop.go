@@ -3,7 +3,7 @@
 //
 // It owns the command lines for gmtool and the parsing of its output, by the vendor's Gradle
 // plugin for versions 2.x, and by the vendor's reference of 2026 and captures for 3.x;
-// docs/labs.md has the sources. It does not install Genymotion, nor register its licence.
+// docs/collection/labs.md has the sources. It does not install Genymotion, nor register its licence.
 //
 // An existing device is never deleted, and stopped only if this lab has started it. A created
 // device counts as deleted only once gmtool no longer lists it.

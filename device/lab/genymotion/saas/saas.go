@@ -2,8 +2,8 @@
 // gmsaas.
 //
 // It owns the command lines for gmsaas and the parsing of its output, by the sources of three
-// versions of it (2019 to 2022 and later) and the vendor's reference of 2026; docs/labs.md has
-// the sources. It neither measures devices nor logs in: gmsaas has its own token, which this
+// versions of it (2019 to 2022 and later) and the vendor's reference of 2026; docs/collection/labs.md
+// has the sources. It neither measures devices nor logs in: gmsaas has its own token, which this
 // package neither writes to a lease nor shows.
 //
 // An instance is billed for as long as it runs. So none is started that could not be stopped
