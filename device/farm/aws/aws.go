@@ -3,7 +3,7 @@
 //
 // It owns the command lines for aws and the parsing of its answers, by the service's own model
 // (devicefarm 2015-06-23, from which the command is generated) and Amazon's developer guide;
-// docs/farms.md has the source of each form. The command owns the login: no key is read here.
+// docs/collection/farms.md has the source of each form. The command owns the login: no key is read here.
 // Signed URLs give access to anybody, and are neither shown nor written.
 //
 // A test runs in the custom environment, where it leaves the same files as elsewhere. Each run

@@ -2,7 +2,7 @@
 // interface for Espresso, version 2. BrowserStack has no program for it.
 //
 // It owns the requests to the service and the parsing of its answers, by BrowserStack's public
-// documents; docs/farms.md has the source of each form. The credentials are read from the
+// documents; docs/collection/farms.md has the source of each form. The credentials are read from the
 // environment variables of BrowserStack's own tools. The key is kept in memory, sent only to
 // BrowserStack, and neither shown nor written.
 //

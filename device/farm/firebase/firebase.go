@@ -4,7 +4,7 @@
 //
 // It owns the command lines for gcloud and the parsing of its answers and of the services', by
 // gcloud's own sources (lib/googlecloudsdk/api_lib/firebase/test) and the reference of the
-// REST interfaces; docs/farms.md has the source of each form. gcloud owns the login: its
+// REST interfaces; docs/collection/farms.md has the source of each form. gcloud owns the login: its
 // access token is kept in memory, sent only to the services, and neither shown nor written.
 //
 // gcloud writes its output to a file that the lease names, and outlives apkgate, so that the

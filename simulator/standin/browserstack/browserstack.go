@@ -1,7 +1,7 @@
 // Package browserstack simulates BrowserStack App Automate for tests: its REST interface for
 // Espresso, version 2.
 //
-// It owns the service's answers, by BrowserStack's public documents; docs/farms.md has the
+// It owns the service's answers, by BrowserStack's public documents; docs/collection/farms.md has the
 // source of each form. A build ends when it is polled rather than with time, so that no test
 // waits for it; otherwise it runs until it has ended or is stopped, even if its client has
 // died.
