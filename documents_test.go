@@ -157,7 +157,7 @@ func TestEveryDocumentIsReachedFromTheREADME(t *testing.T) {
 }
 
 // documentOfCode matches a document that code or a script names, with or without a heading.
-var documentOfCode = regexp.MustCompile(`\bdocs/(?:(?:collection|design|evaluation|format)/)?[a-z0-9-]+\.md(?:#([a-z0-9-]+))?`)
+var documentOfCode = regexp.MustCompile(`\bdocs/(?:(?:collection|design|evaluation|format|teams)/)?[a-z0-9-]+\.md(?:#([a-z0-9-]+))?`)
 
 // A document that a Go file or a script names exists, and has the heading that it names.
 func TestCodeNamesDocumentsThatAreThere(t *testing.T) {
