@@ -33,9 +33,10 @@ var mayImport = map[string][]string{
 	"diagnose": {"run", "metric", "gate", "context"},
 	// Comparing two stacks is defined once, where they are read. How far repetitions differ by
 	// chance follows from Student's distribution.
-	"diagnose/jankcause": {"diagnose", "run", "gate", "stat"},
-	"diagnose/calls":     {"diagnose", "run", "gate", "stat"},
-	"diagnose/queueing":  {"diagnose", "run", "gate", "metric", "stat"},
+	"diagnose/contrast":  {"diagnose", "run", "gate", "stat"},
+	"diagnose/jankcause": {"diagnose", "diagnose/contrast", "run", "gate"},
+	"diagnose/calls":     {"diagnose", "diagnose/contrast", "run", "gate"},
+	"diagnose/queueing":  {"diagnose", "diagnose/contrast", "run", "gate", "metric", "stat"},
 	"diagnose/anrcause":  {"diagnose", "run", "gate", "context", "trace/anr/signature"},
 	"report":             {}, // each owns its format
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -90,8 +91,8 @@ func TestEventsAreLimited(t *testing.T) {
 		found = append(found, worse(event, "frames.slow")...)
 	}
 	head.usual, before.usual = func(int) []call { return calls }, func(int) []call { return none }
-	if got := Explain(head.recorded("H", 4), []run.Run{before.recorded("B", 4)}, append(found, worse("e3", "frames.duration_ms")...)); len(got) != maxFindings+1 || got[maxFindings].Event != "e3" {
-		t.Errorf("%d causes, want those of %d events, and the second of one of them", len(got), maxFindings)
+	if got := Explain(head.recorded("H", 4), []run.Run{before.recorded("B", 4)}, append(found, worse("e3", "frames.duration_ms")...)); len(got) != contrast.MaxFindings+1 || got[contrast.MaxFindings].Event != "e3" {
+		t.Errorf("%d causes, want those of %d events, and the second of one of them", len(got), contrast.MaxFindings)
 	}
 }
 

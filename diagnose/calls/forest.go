@@ -1,123 +1,129 @@
 package calls
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
 )
 
-// node is the calls of a method by one chain of callers, now and before.
-type node struct {
-	name        string
-	parent      *node
-	children    []*node
-	now, before []sample // one of each repetition
-	own         float64  // additional ms per repetition of its own code
-	more        float64  // the same with all that it calls
-}
-
-// sample is the calls of a repetition, and their time with all that they call.
-type sample struct{ calls, ms float64 }
-
 // column is a repetition in which the event was traced. With more than run.MaxApart of them several
 // are counted together.
 type column struct {
-	run, slot   int
+	run, slot   int // the run is ofHead, or a place among the runs before
 	repetitions map[int]bool
 	spanMS      float64 // of all windows
 	anomaly     bool    // something went wrong in it
 }
 
-// of reports whether something is of an event, "" for any.
-func of(event, its string) bool { return event == "" || its == event }
+// ofHead is the run of the head's columns.
+const ofHead = -1
 
-// side is the traced repetitions of one or several runs.
-type side []column
-
-// add adds the repetitions of a run in which an event, "" for any, was traced.
-func (s side) add(m *run.MethodTraces, event string, place int) side {
+// columnsOf returns the repetitions of a run in which an event, "" for any, was traced.
+func columnsOf(m *run.MethodTraces, event string, place int) (out []column) {
 	at := map[int]int{}
 	for _, w := range m.Windows {
 		if !of(event, w.Event) {
 			continue
 		}
 		slot := (w.Repetition - 1) % run.MaxApart
-		i, known := at[slot]
-		if !known {
-			i = len(s)
-			at[slot] = i
-			s = append(s, column{run: place, slot: slot, repetitions: map[int]bool{}})
+		if _, known := at[slot]; !known {
+			at[slot] = len(out)
+			out = append(out, column{run: place, slot: slot, repetitions: map[int]bool{}})
 		}
-		s[i].repetitions[w.Repetition] = true
-		s[i].spanMS += w.ToMS - w.FromMS
-		s[i].anomaly = s[i].anomaly || w.Why != ""
+		c := &out[at[slot]]
+		c.repetitions[w.Repetition] = true
+		c.spanMS += w.ToMS - w.FromMS
+		c.anomaly = c.anomaly || w.Why != ""
 	}
-	return s
+	return out
 }
 
-// split returns the repetitions in which something went wrong, and the others.
-func (s side) split() (anomalies, usual side) {
-	for _, c := range s {
-		if c.anomaly {
-			anomalies = append(anomalies, c)
-		} else {
-			usual = append(usual, c)
-		}
+// traced counts the repetitions of columns, and returns how much of one was traced on average.
+func traced(all []column) (repetitions int, spanMS float64) {
+	for _, c := range all {
+		repetitions, spanMS = repetitions+len(c.repetitions), spanMS+c.spanMS
 	}
-	return anomalies, usual
+	return repetitions, spanMS / float64(repetitions)
 }
 
-// spanMS is how much of a repetition was traced, on average.
-func (s side) spanMS() float64 {
-	sum, n := 0.0, 0
-	for _, c := range s {
-		sum, n = sum+c.spanMS, n+len(c.repetitions)
-	}
-	return sum / float64(n)
+// sample is the calls in each column: how many, their time with all that they call, and that of
+// their own code.
+type sample struct{ calls, ms, own []float64 }
+
+func newSample(columns int) sample {
+	return sample{make([]float64, columns), make([]float64, columns), make([]float64, columns)}
 }
 
-// repetitions counts those that were traced.
-func (s side) repetitions() (n int) {
-	for _, c := range s {
-		n += len(c.repetitions)
+// add adds a part of values.
+func add(to, from []float64, part float64) {
+	for i, v := range from {
+		to[i] += part * v
 	}
-	return n
 }
 
-// forest is the calls of the main thread in an event, now and before.
+// node is the calls of a method by one chain of callers.
+type node struct {
+	sample
+	name     string
+	method   *method
+	parent   *node
+	children []*node
+	grown    float64 // additional ms per repetition of its own code
+	more     float64 // the same with all that it calls
+}
+
+// method is the calls of a method by anybody: with all that it calls, those within itself once.
+type method struct {
+	sample
+	key              string  // its name, without what compilers number
+	positive, growth float64 // additional ms of its own code: of those callers by whom it grew, and of all
+}
+
+// forest is the calls of the main thread in an event, in all columns.
 type forest struct {
-	root        *node // calls the outermost ones
-	all         []*node
-	now, before side
-	byName      map[*node]map[string]*node
+	columns []column
+	root    *node // calls the outermost ones
+	all     []*node
+	methods map[string]*method
+	names   stableNames
+	places  map[place]*node
 }
 
-func newForest(now, before side) *forest {
-	f := &forest{now: now, before: before, byName: map[*node]map[string]*node{}}
-	f.root = f.node(nil, "")
-	f.all = nil
-	return f
+// place is where a method's calls are in a forest.
+type place struct {
+	parent *node
+	method *method
+}
+
+func newForest(columns []column, names stableNames) *forest {
+	return &forest{
+		columns: columns, methods: map[string]*method{}, names: names, places: map[place]*node{},
+		root: &node{sample: newSample(len(columns))},
+	}
 }
 
 // node returns the calls of a method by a caller. Methods that compilers number are the same under
 // any number.
 func (f *forest) node(parent *node, name string) *node {
-	key := diagnose.Stable(name)
-	if n := f.byName[parent][key]; n != nil {
-		return n
+	key := f.names.of(name)
+	m := f.methods[key]
+	if m == nil {
+		m = &method{sample: newSample(len(f.columns)), key: key}
+		f.methods[key] = m
 	}
-	n := &node{name: name, parent: parent, now: make([]sample, len(f.now)), before: make([]sample, len(f.before))}
-	if f.byName[parent] == nil {
-		f.byName[parent] = map[string]*node{}
-	}
-	f.byName[parent][key] = n
-	if parent != nil {
+	n := f.places[place{parent, m}]
+	if n == nil {
+		n = &node{sample: newSample(len(f.columns)), name: name, method: m, parent: parent}
+		f.places[place{parent, m}] = n
 		parent.children = append(parent.children, n)
+		f.all = append(f.all, n)
 	}
-	f.all = append(f.all, n)
 	return n
 }
 
-// add adds the main thread's calls of a run, the head where place is negative, in an event.
+// add adds the main thread's calls of a run in an event.
 func (f *forest) add(r run.Run, event string, place int) {
 	nodes := make([]*node, len(r.MethodTraces.Tree))
 	for i, c := range r.MethodTraces.Tree {
@@ -132,82 +138,66 @@ func (f *forest) add(r run.Run, event string, place int) {
 			continue
 		}
 		nodes[i] = f.node(parent, c.Name)
-		nodes[i].count(f.now, place, c, false)
-		nodes[i].count(f.before, place, c, true)
+		f.count(nodes[i], place, c)
 		if parent == f.root {
-			f.root.count(f.now, place, c, false)
-			f.root.count(f.before, place, c, true)
+			f.count(f.root, place, c)
 		}
 	}
 }
 
-// count adds the calls of an entry to the repetitions of a run.
-func (n *node) count(s side, place int, c run.TracedCall, before bool) {
-	to := n.now
-	if before {
-		to = n.before
-	}
-	for i, col := range s {
+// count adds the calls of an entry to the columns of a run.
+func (f *forest) count(n *node, place int, c run.TracedCall) {
+	for i, col := range f.columns {
 		if col.run != place {
 			continue
 		}
 		each := float64(len(col.repetitions))
 		if col.slot < len(c.Repetitions) {
-			to[i].calls += float64(c.Repetitions[col.slot]) / each
+			n.calls[i] += float64(c.Repetitions[col.slot]) / each
 		}
 		if col.slot < len(c.RepetitionsMS) {
-			to[i].ms += c.RepetitionsMS[col.slot] / each
+			n.ms[i] += c.RepetitionsMS[col.slot] / each
 		}
 	}
 }
 
-// self returns the time of a node's own code in each repetition.
-func (n *node) self() (now, before []float64) {
-	rest := func(of func(*node) []sample) []float64 {
-		out := times(of(n))
-		for _, child := range n.children {
-			for i, s := range of(child) {
-				out[i] -= s.ms
-			}
+// sum computes the time of each node's own code, and adds up each method's calls.
+func (f *forest) sum() {
+	for _, n := range f.all {
+		add(n.own, n.ms, 1)
+		if n.parent != f.root {
+			add(n.parent.own, n.ms, -1)
 		}
-		for i := range out {
-			out[i] = max(out[i], 0)
+	}
+	for _, n := range f.all {
+		for i := range n.own {
+			n.own[i] = max(n.own[i], 0)
 		}
-		return out
+		add(n.method.calls, n.calls, 1)
+		add(n.method.own, n.own, 1)
+		if !n.within() {
+			add(n.method.ms, n.ms, 1)
+		}
 	}
-	return rest(func(n *node) []sample { return n.now }), rest(func(n *node) []sample { return n.before })
 }
 
-func times(samples []sample) []float64 {
-	out := make([]float64, len(samples))
-	for i, s := range samples {
-		out[i] = s.ms
-	}
-	return out
-}
-
-func counts(samples []sample) []float64 {
-	out := make([]float64, len(samples))
-	for i, s := range samples {
-		out[i] = s.calls
-	}
-	return out
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(max(len(values), 1))
-}
-
-// within reports whether one of the node's callers has its name.
+// within reports whether one of the node's callers is a call of its method.
 func (n *node) within() bool {
 	for up := n.parent; up != nil; up = up.parent {
-		if up.name == n.name {
+		if up.method == n.method {
 			return true
 		}
 	}
 	return false
+}
+
+// ownOf returns whether a method is the app's own: by its package, or where the trace has no such
+// method, that it is none of the platform or of its libraries.
+func (f *forest) ownOf(pkg string) func(string) bool {
+	prefix := diagnose.OwnNames(pkg)
+	byName := func(method string) bool { return prefix != "" && strings.HasPrefix(method, prefix) }
+	if slices.ContainsFunc(f.all, func(n *node) bool { return byName(n.name) }) {
+		return byName
+	}
+	return func(method string) bool { return !diagnose.Platform(method) && !strings.HasPrefix(method, "androidx.") }
 }

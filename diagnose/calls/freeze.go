@@ -19,6 +19,7 @@ type freeze struct {
 	ms    []float64
 	calls float64 // of the blamed method in the repetition, 0 where unknown
 	at    int     // place in path of the method that is blamed
+	key   string  // its name, without what compilers number
 	// repetitions of all of the run's show the same.
 	repetitions, of int
 }
@@ -28,26 +29,28 @@ func (f freeze) guilty() string { return f.path[f.at] }
 
 // freezes returns the freezes of a run in an event, "" for any: of each guilty method the longest,
 // the longest of all first.
-func freezes(r run.Run, event string, own func(string) bool) (out []freeze) {
-	seen := map[string]map[int]bool{}
+func (c *comparison) freezes(r run.Run) (out []freeze) {
+	at := map[string]int{}
+	var seen []map[int]bool
+	tree := treeOf(r.MethodTraces)
 	for _, chain := range r.MethodTraces.Chains {
-		if !diagnose.IsMain(chain.Thread, r.App.Package) || !of(event, chain.Event) || len(chain.MS) == 0 || chain.MS[0] < frozenMS {
+		if !diagnose.IsMain(chain.Thread, r.App.Package) || !of(c.event, chain.Event) || len(chain.MS) == 0 || chain.MS[0] < frozenMS {
 			continue
 		}
-		f := freezeOf(r, chain, own)
-		key := diagnose.Stable(f.guilty())
-		at := slices.IndexFunc(out, func(o freeze) bool { return diagnose.Stable(o.guilty()) == key })
-		switch {
-		case at < 0:
-			seen[key] = map[int]bool{}
-			out = append(out, f)
-		case f.chain.MS[0] > out[at].chain.MS[0]:
-			out[at] = f
+		f := c.freezeOf(tree, chain)
+		f.of = len(r.Iterations)
+		i, known := at[f.key]
+		if !known {
+			i = len(out)
+			at[f.key] = i
+			out, seen = append(out, f), append(seen, map[int]bool{})
+		} else if f.chain.MS[0] > out[i].chain.MS[0] {
+			out[i] = f
 		}
-		seen[key][chain.Repetition] = true
+		seen[i][chain.Repetition] = true
 	}
-	for i, f := range out {
-		out[i].repetitions, out[i].of = len(seen[diagnose.Stable(f.guilty())]), len(r.Iterations)
+	for i := range out {
+		out[i].repetitions = len(seen[i])
 	}
 	byMost(out, func(f freeze) float64 { return f.chain.MS[0] }, freeze.guilty)
 	return out
@@ -55,17 +58,17 @@ func freezes(r run.Run, event string, own func(string) bool) (out []freeze) {
 
 // freezeOf finds who is to blame for a piece of work: the innermost method of the app that has half
 // of it. The calls of one method by one caller count together, as far as the tree has them.
-func freezeOf(r run.Run, chain run.CallChain, own func(string) bool) freeze {
+func (c *comparison) freezeOf(t tree, chain run.CallChain) freeze {
 	f := freeze{chain: chain}
 	var counted []float64
-	f.path, f.ms, counted = Piece(r.MethodTraces, chain, half)
+	f.path, f.ms, counted = t.piece(chain, half)
 	f.at = len(f.path) - 1
 	for i, name := range f.path {
-		if own(name) {
+		if c.own(name) {
 			f.at = i
 		}
 	}
-	f.calls = counted[f.at]
+	f.calls, f.key = counted[f.at], c.names.of(f.guilty())
 	return f
 }
 
@@ -78,73 +81,106 @@ const mainly = 1.25
 // the record's tree with many short ones of one method, where the tree's calls are mainly the
 // piece's.
 func Piece(m *run.MethodTraces, chain run.CallChain, part float64) (names []string, took, counted []float64) {
-	slot := (chain.Repetition - 1) % run.MaxApart
-	at := -1
-	within := func(i int) float64 { // the time of an entry of the tree in the piece's repetition
-		if slot >= len(m.Tree[i].RepetitionsMS) {
-			return 0
-		}
-		return m.Tree[i].RepetitionsMS[slot]
+	return treeOf(m).piece(chain, part)
+}
+
+// tree is the calls of a record, with the places of those that each calls; the outermost ones are
+// those of -1.
+type tree struct {
+	calls  []run.TracedCall
+	within map[int][]int
+}
+
+func treeOf(m *run.MethodTraces) tree {
+	t := tree{m.Tree, map[int][]int{}}
+	for i, c := range m.Tree {
+		t.within[c.Parent] = append(t.within[c.Parent], i)
+	}
+	return t
+}
+
+// ms is the time of a call in a repetition.
+func (t tree) ms(call, slot int) float64 {
+	if all := t.calls[call].RepetitionsMS; slot < len(all) {
+		return all[slot]
+	}
+	return 0
+}
+
+func (t tree) piece(chain run.CallChain, part float64) (names []string, took, counted []float64) {
+	slot, at := (chain.Repetition-1)%run.MaxApart, -1
+	least := part * chain.MS[0]
+	add := func(name string, ms, calls float64) {
+		names, took, counted = append(names, name), append(took, ms), append(counted, calls)
 	}
 	for i, ms := range chain.MS {
-		if ms <= part*chain.MS[0] {
+		if ms <= least {
 			break
 		}
-		names, took, counted = append(names, chain.Methods[i]), append(took, ms), append(counted, 1)
-		at = slices.IndexFunc(m.Tree, func(c run.TracedCall) bool {
-			outer := at >= 0 || i == 0 && c.Thread == chain.Thread && c.Event == chain.Event
-			return outer && c.Parent == at && c.Name == chain.Methods[i]
+		add(chain.Methods[i], ms, 1)
+		if at < 0 && i > 0 {
+			continue // the tree does not have its caller
+		}
+		place := slices.IndexFunc(t.within[at], func(k int) bool {
+			c := t.calls[k]
+			return c.Name == chain.Methods[i] && (i > 0 || c.Thread == chain.Thread && c.Event == chain.Event)
 		})
+		if place < 0 {
+			at = -1
+		} else {
+			at = t.within[at][place]
+		}
 	}
-	if at < 0 || within(at) > mainly*took[len(took)-1] {
+	if at < 0 || t.ms(at, slot) > mainly*took[len(took)-1] {
 		return names, took, counted
 	}
 	for {
-		best, most := -1, 0.0
-		for i, c := range m.Tree {
-			if c.Parent == at && within(i) > most {
-				best, most = i, within(i)
+		best, most := -1, least
+		for _, i := range t.within[at] {
+			if ms := t.ms(i, slot); ms > most {
+				best, most = i, ms
 			}
 		}
-		if best < 0 || most <= part*chain.MS[0] {
+		if best < 0 {
 			return names, took, counted
 		}
 		n := 0.0
-		if c := m.Tree[best]; slot < len(c.Repetitions) {
-			n = float64(c.Repetitions[slot])
+		if all := t.calls[best].Repetitions; slot < len(all) {
+			n = float64(all[slot])
 		}
-		names, took, counted = append(names, m.Tree[best].Name), append(took, min(most, took[len(took)-1])), append(counted, n)
+		add(t.calls[best].Name, min(most, took[len(took)-1]), n)
 		at = best
 	}
 }
 
 // withFreezes marks suspects that a freeze shows, and adds what only freezes show: what kept the
 // main thread before as well is none.
-func (t *teller) withFreezes() {
-	var known []string
-	for _, b := range t.base {
-		for _, f := range freezes(b, t.event, t.own) {
-			known = append(known, diagnose.Stable(f.guilty()))
+func (c *comparison) withFreezes(out []suspect) []suspect {
+	known := map[string]bool{}
+	for _, b := range c.base {
+		for _, f := range c.freezes(b) {
+			known[f.key] = true
 		}
 	}
-	for _, f := range freezes(t.head, t.event, t.own) {
-		if slices.Contains(known, diagnose.Stable(f.guilty())) {
+	for _, f := range c.freezes(c.head) {
+		if known[f.key] {
 			continue
 		}
-		at := slices.IndexFunc(t.suspects, func(s suspect) bool { return slices.Contains(f.path, s.name) && t.own(s.name) })
+		at := slices.IndexFunc(out, func(s suspect) bool { return slices.Contains(f.path, s.name) && c.own(s.name) })
 		if at < 0 {
-			at = len(t.suspects)
-			t.suspects = append(t.suspects, t.held(f))
+			at = len(out)
+			out = append(out, c.held(f))
 		}
-		if s := &t.suspects[at]; s.shown == nil {
+		if s := &out[at]; s.shown == nil {
 			s.sure, s.shown = diagnose.Seen, &f
 		}
 	}
+	return out
 }
 
 // held returns the suspect of a freeze.
-func (t *teller) held(f freeze) suspect {
-	s := suspect{kind: HeldKind, name: f.guilty(), calls: f.calls, ms: f.ms[f.at], foreign: !t.own(f.guilty())}
+func (c *comparison) held(f freeze) suspect {
+	s := suspect{kind: HeldKind, name: f.guilty(), calls: f.calls, ms: f.ms[f.at], foreign: !c.own(f.guilty())}
 	s.share = s.ms / f.chain.MS[0]
 	if last := len(f.path) - 1; last > f.at {
 		s.inner, s.innerMS = f.path[last], f.ms[last]

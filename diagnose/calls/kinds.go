@@ -20,18 +20,19 @@ const firstRank = 60
 
 // causeKind has everything specific to a kind: its words.
 type causeKind struct {
-	name  string
-	title string // after the method
-	says  func(s suspect) diagnose.Phrase
+	name   string
+	title  string // after the method
+	status string // in a table
+	says   func(s suspect) diagnose.Phrase
 }
 
 // kinds are all kinds, in the order that applies where it is unknown which explains more.
 var kinds = []causeKind{
 	{name: KnownKind},
-	{HeldKind, " keeps the main thread", suspect.holds},
-	{NewKind, " is new", suspect.isNew},
-	{MoreKind, " is called more often", suspect.isOftener},
-	{LongerKind, " takes longer", suspect.isLonger},
+	{HeldKind, " keeps the main thread", "keeps the main thread", suspect.holds},
+	{NewKind, " is new", "new", suspect.isNew},
+	{MoreKind, " is called more often", "more often", suspect.isOftener},
+	{LongerKind, " takes longer", "longer", suspect.isLonger},
 }
 
 var _ = func() []string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -56,7 +57,7 @@ func Match(r run.Run, problems []Problem, found []diagnose.Finding) []diagnose.C
 // explainedBy returns the findings that a match explains.
 func explainedBy(r run.Run, m match, found []diagnose.Finding) (out []diagnose.Finding) {
 	for _, f := range found {
-		if event := eventOf(r.MethodTraces, f); f.Direction == gate.ToRegression && explains(f.Metric) && (event == "" || event == m.event) && len(out) < maxEach {
+		if event := eventOf(r.MethodTraces, f); f.Direction == gate.ToRegression && explains(f.Metric) && (event == "" || event == m.event) && len(out) < contrast.MaxEach {
 			out = append(out, f)
 		}
 	}
@@ -75,7 +76,7 @@ func (p Problem) matches(r run.Run) (out []match) {
 	tree := r.MethodTraces.Tree
 	progress := make([]int, len(tree)) // how many of the methods are on the stack
 	events, mine := make([]string, len(tree)), make([]bool, len(tree))
-	taken := map[string][]float64{}
+	taken := map[string]*[run.MaxApart]float64{}
 	for i, c := range tree {
 		events[i], mine[i] = c.Event, p.AnyThread || diagnose.IsMain(c.Thread, r.App.Package)
 		before := 0
@@ -88,19 +89,23 @@ func (p Problem) matches(r run.Run) (out []match) {
 		}
 		if progress[i]++; progress[i] == len(p.Calls) { // the outermost one
 			sum := taken[events[i]]
+			if sum == nil {
+				sum = new([run.MaxApart]float64)
+				taken[events[i]] = sum
+			}
 			for slot, ms := range c.RepetitionsMS {
-				for len(sum) <= slot {
-					sum = append(sum, 0)
-				}
 				sum[slot] += ms
 			}
-			taken[events[i]] = sum
 		}
 	}
 	for event, sum := range taken {
 		m := match{event: event}
+		together := [run.MaxApart]int{}
+		for _, col := range columnsOf(r.MethodTraces, event, ofHead) {
+			together[col.slot] = len(col.repetitions)
+		}
 		for slot, ms := range sum {
-			ms /= float64(max(iterations(r.MethodTraces, event, slot), 1))
+			ms /= float64(max(together[slot], 1))
 			if ms > 0 && ms >= p.OverMS {
 				m.repetitions++
 				if ms > m.ms {
@@ -113,18 +118,7 @@ func (p Problem) matches(r run.Run) (out []match) {
 		}
 	}
 	byMost(out, func(m match) float64 { return m.ms }, func(m match) string { return m.event })
-	return out
-}
-
-// iterations counts those that an entry of the tree counts together.
-func iterations(m *run.MethodTraces, event string, slot int) int {
-	seen := map[int]bool{}
-	for _, w := range m.Windows {
-		if w.Event == event && (w.Repetition-1)%run.MaxApart == slot {
-			seen[w.Repetition] = true
-		}
-	}
-	return len(seen)
+	return out[:min(len(out), contrast.MaxFindings)]
 }
 
 // like reports whether a name is like a pattern, in which "*" is any text.
@@ -162,10 +156,9 @@ func (p Problem) cause(r run.Run, m match) diagnose.Cause {
 		out = say(out, "; the team's note: ", diagnose.Part{Name: strings.TrimSuffix(p.Text, "."), Most: run.MaxText})
 	}
 	value := math.Round(m.ms*1000) / 1000
-	t := teller{head: r, comparison: &comparison{event: m.event}}
 	return diagnose.Cause{
 		Run: r.ID, Scenario: r.Scenario, Kind: KnownKind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: p.Name},
 		Explains: diagnose.Extent{Value: &value, Unit: "ms", Sure: diagnose.Seen}, Title: what, Sentence: out, See: p.Link,
-		Evidence: t.links(suspect{shown: &freeze{chain: run.CallChain{Repetition: m.worst}}}),
+		Evidence: links(r.MethodTraces, m.event, m.worst),
 	}
 }

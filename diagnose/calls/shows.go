@@ -2,17 +2,26 @@ package calls
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Limits on what stands with a cause.
+const (
+	maxLinks = 5
+	maxRows  = 12 // methods
+	maxDrawn = 300
 )
 
 // tables returns the methods whose own code changed most, or takes most where there is nothing to
 // compare with.
 func (t teller) tables() []diagnose.Table {
-	compared := len(t.before) > 0
+	compared := len(t.before()) > 0
 	table := diagnose.Table{
 		Title: "Methods of the main thread" + t.during() + ", by the time of their own", Main: true,
 		Note:    say("Per repetition. A method's own time is that of its code and of what it waits for, without the methods that it calls."),
@@ -22,21 +31,21 @@ func (t teller) tables() []diagnose.Table {
 		table.Columns = []diagnose.Column{{Title: "Method"}, {Title: "Calls", Spare: 1}, {Title: "Own time"}}
 	}
 	all := t.changed()
-	table.Total = 0
 	if len(all) > maxRows {
 		table.Total, all = len(all), all[:maxRows]
 	}
-	for _, name := range all {
-		m := t.methods[name]
-		row := []diagnose.Phrase{say(diagnose.Coded(name)), number(mean(counts(m.now))), say(ms(mean(m.own)))}
-		if compared {
-			row = []diagnose.Phrase{say(diagnose.Coded(name)), number(mean(counts(m.now))), number(mean(counts(m.before))), say(ms(mean(m.own))), say(ms(mean(m.ownBefore))), say(t.status(name))}
-		}
-		d := gate.None
-		if t.status(name) != "" {
+	for _, m := range all {
+		calls, callsBefore := t.means(m.calls)
+		own, ownBefore := t.means(m.own)
+		status, d := t.status(m), gate.None
+		if status != "" {
 			d = gate.ToRegression
 		}
-		table.Add(d, row...)
+		if compared {
+			table.Add(d, say(diagnose.Coded(m.key)), say(tenths(calls)), say(tenths(callsBefore)), say(ms(own)), say(ms(ownBefore)), say(status))
+		} else {
+			table.Add(d, say(diagnose.Coded(m.key)), say(tenths(calls)), say(ms(own)))
+		}
 	}
 	return []diagnose.Table{table}
 }
@@ -52,33 +61,26 @@ func (t teller) during() string {
 	return " after " + t.event
 }
 
-func number(n float64) diagnose.Phrase {
-	return say(diagnose.Amount{Value: math.Round(n*10) / 10})
-}
-
 // changed returns the methods, those whose own code takes most more first.
-func (t teller) changed() []string {
-	var all []string
-	for name, m := range t.methods {
-		if mean(m.own) > 0 || mean(m.ownBefore) > 0 {
-			all = append(all, name)
+func (t teller) changed() []*method {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(t.methods)), func(m *method) bool {
+		now, before := t.means(m.own)
+		return now <= 0 && before <= 0
+	})
+	byMost(all, func(m *method) float64 {
+		if now, _ := t.means(m.own); len(t.before()) == 0 {
+			return now
 		}
-	}
-	slices.Sort(all)
-	byMost(all, func(name string) float64 {
-		if len(t.before) == 0 {
-			return mean(t.methods[name].own)
-		}
-		return math.Abs(t.methods[name].growth)
-	}, func(name string) string { return name })
+		return math.Abs(m.growth)
+	}, func(m *method) string { return m.key })
 	return all
 }
 
 // status says what a cause says of a method.
-func (t teller) status(name string) string {
+func (t teller) status(m *method) string {
 	for _, s := range t.suspects {
-		if diagnose.Stable(s.name) == name {
-			return map[string]string{NewKind: "new", MoreKind: "more often", LongerKind: "longer", HeldKind: "keeps the main thread"}[s.kind]
+		if t.names.of(s.name) == m.key {
+			return kindOf(s.kind).status
 		}
 	}
 	return ""
@@ -87,18 +89,18 @@ func (t teller) status(name string) string {
 // picture draws the calls of the main thread, with what they took before; those of the repetition
 // that froze where there is nothing to compare with.
 func (t teller) picture(s suspect) *diagnose.Picture {
-	f := &diagnose.Flame{Unit: "ms", Of: "time", Beside: len(t.before) > 0}
-	amounts := func(n *node) (before, now float64) { return mean(times(n.before)), mean(times(n.now)) }
+	f := &diagnose.Flame{Unit: "ms", Of: "time", Beside: len(t.before()) > 0}
+	amounts := func(n *node) (now, before float64) { return t.means(n.ms) }
 	title := "What the main thread does" + t.during() + ", by call"
 	if at := t.columnOf(s); at >= 0 && !f.Beside {
 		title = "What the main thread did" + t.during() + " when it was kept, by call"
-		amounts = func(n *node) (before, now float64) { return 0, n.now[at].ms }
+		amounts = func(n *node) (now, before float64) { return n.ms[at], 0 }
 	}
-	kept := t.drawn(func(n *node) float64 { before, now := amounts(n); return max(before, now) })
+	kept := t.drawn(func(n *node) float64 { now, before := amounts(n); return max(now, before) })
 	places := map[*node]int{t.root: -1}
 	for _, n := range t.all {
 		if kept[n] {
-			before, now := amounts(n)
+			now, before := amounts(n)
 			places[n] = len(f.Calls)
 			f.Calls = append(f.Calls, diagnose.Call{Parent: places[n.parent], Name: n.name, Base: before, Head: now})
 		}
@@ -109,12 +111,12 @@ func (t teller) picture(s suspect) *diagnose.Picture {
 	return &diagnose.Picture{Kind: diagnose.FlamePicture, Title: title, Label: title, Flame: f}
 }
 
-// columnOf returns the place of the repetition of a suspect's freeze among those now, -1 for none.
+// columnOf returns the column of a suspect's freeze, -1 for none.
 func (t teller) columnOf(s suspect) int {
 	if s.shown == nil {
 		return -1
 	}
-	return slices.IndexFunc(t.now, func(c column) bool { return c.repetitions[s.shown.chain.Repetition] })
+	return slices.IndexFunc(t.now(), func(c column) bool { return c.repetitions[s.shown.chain.Repetition] })
 }
 
 // drawn returns the largest nodes, each with its callers.
@@ -126,6 +128,26 @@ func (t teller) drawn(amount func(*node) float64) map[*node]bool {
 		if len(out) <= maxDrawn && amount(n) > 0 && out[n.parent] {
 			out[n] = true
 		}
+	}
+	return out
+}
+
+// links refers to the traces of an event: that of a repetition first, which may be 0, then those in
+// which something went wrong.
+func links(m *run.MethodTraces, event string, repetition int) (out []diagnose.Link) {
+	rank := func(w run.TraceWindow) int {
+		switch {
+		case w.Repetition == repetition:
+			return 0
+		case w.Why != "":
+			return 1
+		}
+		return 2
+	}
+	all := slices.DeleteFunc(slices.Clone(m.Windows), func(w run.TraceWindow) bool { return w.Evidence == "" || !of(event, w.Event) })
+	slices.SortStableFunc(all, func(a, b run.TraceWindow) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, w := range all[:min(len(all), maxLinks)] {
+		out = append(out, diagnose.Link{Digest: w.Evidence, FromMS: w.FromMS, ToMS: w.ToMS})
 	}
 	return out
 }

@@ -1,57 +1,56 @@
 package calls
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
 
-// Limits on what stands with a cause.
-const (
-	maxLinks = 5
-	maxRows  = 12 // methods
-	maxDrawn = 300
-)
-
 // teller describes suspects in words.
 type teller struct {
-	head run.Run
-	base []run.Run
 	*comparison
 	suspects []suspect
 }
 
-var say = diagnose.Say
+var (
+	say = diagnose.Say
+	ms  = contrast.MS
+)
 
-func ms(v float64) diagnose.Amount    { return diagnose.Amount{Value: v, Unit: "ms"} }
 func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: max(v, 0), Unit: "ratio"} }
+
+// tenths is a count per repetition.
+func tenths(n float64) diagnose.Amount { return diagnose.Amount{Value: math.Round(n*10) / 10} }
 
 // often says how often: "60 times".
 func often(n float64) diagnose.Phrase {
-	if math.Round(n*10) == 10 {
+	if tenths(n).Value == 1 {
 		return say("once")
 	}
-	return say(diagnose.Amount{Value: math.Round(n*10) / 10}, " times")
+	return say(tenths(n), " times")
 }
 
 // cause returns a suspect with its evidence.
 func (t teller) cause(s suspect) diagnose.Cause {
-	value, share := s.more.mean, s.share
+	value, share, repetition := s.more.Mean, s.share, 0
 	if s.kind == HeldKind {
 		value = s.ms
+	}
+	if s.shown != nil {
+		repetition = s.shown.chain.Repetition
 	}
 	c := diagnose.Cause{
 		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: s.name, File: t.file(s.name)},
 		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, Sure: s.sure},
 		Title:    say(diagnose.Part{Name: s.name, As: diagnose.Short, Most: 80}, kindOf(s.kind).title), Sentence: t.sentence(s), Basis: t.basis(),
-		Evidence: t.links(s), Doubts: t.doubts(s), Picture: t.picture(s),
+		Evidence: links(t.head.MethodTraces, t.event, repetition), Doubts: t.doubts(s), Picture: t.picture(s),
 	}
 	if s.shown == nil {
-		c.Explains.ShareLow, c.Explains.ShareHigh, c.Explains.Level = new(s.low), new(s.high), level
+		c.Explains.ShareLow, c.Explains.ShareHigh, c.Explains.Level = new(s.low), new(s.high), contrast.Level
 	}
 	return c
 }
@@ -85,15 +84,15 @@ func (s suspect) isNew() diagnose.Phrase {
 	if s.calls == 0 { // they are not counted
 		called = nil
 	}
-	return say(diagnose.Coded(s.name), " is new here: ", called, "it takes ", ms(s.more.mean), " per repetition", s.within())
+	return say(diagnose.Coded(s.name), " is new here: ", called, "it takes ", ms(s.more.Mean), " per repetition", s.within())
 }
 
 func (s suspect) isOftener() diagnose.Phrase {
-	return say(diagnose.Coded(s.name), " is called ", often(s.calls), " per repetition (before: ", diagnose.Amount{Value: math.Round(s.callsBefore*10) / 10}, "), which takes ", ms(s.more.mean), " more", s.within())
+	return say(diagnose.Coded(s.name), " is called ", often(s.calls), " per repetition (before: ", tenths(s.callsBefore), "), which takes ", ms(s.more.Mean), " more", s.within())
 }
 
 func (s suspect) isLonger() diagnose.Phrase {
-	return say(diagnose.Coded(s.name), " takes ", ms(s.more.mean), " longer per repetition", s.within())
+	return say(diagnose.Coded(s.name), " takes ", ms(s.more.Mean), " longer per repetition", s.within())
 }
 
 func (s suspect) holds() diagnose.Phrase {
@@ -128,45 +127,18 @@ func (f freeze) msOf(name string) float64 { return f.ms[slices.Index(f.path, nam
 
 // basis returns the basis of the numbers.
 func (t teller) basis() diagnose.Phrase {
-	out := say("based on ", diagnose.Count(t.now.repetitions(), "traced repetition", "traced repetitions"))
-	n := t.before.repetitions()
+	n, _ := traced(t.now())
+	before, _ := traced(t.before())
+	out := say("based on ", diagnose.Count(n, "traced repetition", "traced repetitions"))
 	switch {
-	case n == 0:
+	case before == 0:
 		return out
 	case t.alone:
-		return say(out, " in which something went wrong, compared with ", diagnose.Count(n, "other", "others"))
+		return say(out, " in which something went wrong, compared with ", diagnose.Count(before, "other", "others"))
+	case contrast.InTurns(t.head, t.base):
+		return say(out, contrast.Compared(t.head, t.base, len(t.base), float64(before)))
 	}
-	out = say(out, ", compared with ", diagnose.Amount{Value: float64(n)})
-	switch first := t.base[0]; {
-	case first.Explains:
-		return say(out, " of the base build, recorded after the verdict")
-	case first.Session != "" && first.Session == t.head.Session:
-		return say(out, " of the base build")
-	}
-	return say(out, " of earlier runs")
-}
-
-// links refers to the traces of the event: the one that shows the suspect first, then those in which
-// something went wrong.
-func (t teller) links(s suspect) []diagnose.Link {
-	var out []diagnose.Link
-	rank := func(w run.TraceWindow) int {
-		switch {
-		case s.shown != nil && w.Repetition == s.shown.chain.Repetition:
-			return 0
-		case w.Why != "":
-			return 1
-		}
-		return 2
-	}
-	all := slices.DeleteFunc(slices.Clone(t.head.MethodTraces.Windows), func(w run.TraceWindow) bool {
-		return w.Evidence == "" || !of(t.event, w.Event)
-	})
-	slices.SortStableFunc(all, func(a, b run.TraceWindow) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, w := range all[:min(len(all), maxLinks)] {
-		out = append(out, diagnose.Link{Digest: w.Evidence, FromMS: w.FromMS, ToMS: w.ToMS})
-	}
-	return out
+	return say(out, ", compared with ", diagnose.Amount{Value: float64(before)}, " of earlier runs")
 }
 
 // The cost of a traced entry, on a phone of 2016 (the paper, table 2), and the part of a cause from
@@ -177,29 +149,20 @@ const (
 )
 
 // doubts returns reasons to doubt a cause.
-func (t teller) doubts(s suspect) []diagnose.Phrase {
-	var out []diagnose.Phrase
+func (t teller) doubts(s suspect) (out []diagnose.Phrase) {
+	add := func(doubtful bool, parts ...any) {
+		if doubtful {
+			out = append(out, say(parts...))
+		}
+	}
 	compared := s.kind != HeldKind
-	if compared && !t.settles() && s.shown == nil {
-		out = append(out, say(diagnose.Count(len(t.now), "traced repetition", "traced repetitions"), " compared with ", diagnose.Amount{Value: float64(len(t.before))}, " are too few to rule out chance. Four of each build are enough."))
-	}
-	if compared && t.alone {
-		out = append(out, say("No earlier run was traced: repetitions in which something went wrong are compared with this run's others."))
-	}
-	if compared && t.partial() {
-		out = append(out, say("Less was traced of what it is compared with: a method may be missing there for that reason."))
-	}
-	if compared && t.renamed() {
-		out = append(out, say("Most methods of the app have other names than before: with the mapping.txt of each build (app.mapping) they are compared by those of the source."))
-	}
-	if s.additional*entryMS >= muchTrace*s.more.mean && s.more.mean > 0 {
-		out = append(out, say("Tracing makes short calls longer: a part of the time of ", diagnose.Amount{Value: math.Round(s.additional)}, " more calls is the tracer's."))
-	}
-	if t.head.MethodTraces.Clock == run.CPUClock {
-		out = append(out, say("Times are processor time: what a method waited for is not in them."))
-	}
-	if s.foreign {
-		out = append(out, say("No method of the app called it."))
-	}
+	add(compared && !t.settles() && s.shown == nil, contrast.TooFew(diagnose.Count(len(t.now()), "traced repetition", "traced repetitions"), float64(len(t.before()))))
+	add(compared && t.alone, "No earlier run was traced: repetitions in which something went wrong are compared with this run's others.")
+	add(compared && t.partial(), "Less was traced of what it is compared with: a method may be missing there for that reason.")
+	add(compared && t.renamed(), "Most methods of the app have other names than before: with the mapping.txt of each build (app.mapping) they are compared by those of the source.")
+	add(s.additional*entryMS >= muchTrace*s.more.Mean && s.more.Mean > 0,
+		"Tracing makes short calls longer: a part of the time of ", diagnose.Amount{Value: math.Round(s.additional)}, " more calls is the tracer's.")
+	add(t.head.MethodTraces.Clock == run.CPUClock, "Times are processor time: what a method waited for is not in them.")
+	add(s.foreign, "No method of the app called it.")
 	return out
 }

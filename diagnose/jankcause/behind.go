@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -48,7 +49,7 @@ func (s *staged) join(o staged) {
 }
 
 // takes estimates ms per frame of a stage, without the stages within it.
-func (s staged) takes(stage string) estimate {
+func (s staged) takes(stage string) contrast.Estimate {
 	n := max(s.frames, 1)
 	m := s.whole[stage]
 	variance := max(m.squares/n-m.sum/n*m.sum/n, 0)
@@ -56,7 +57,7 @@ func (s staged) takes(stage string) estimate {
 		m.sum -= s.whole[inner].sum
 	}
 	mean := max(m.sum/n, 0)
-	return estimate{mean, math.Hypot(math.Sqrt(alike2*variance/n), drifted*mean)}
+	return contrast.Estimate{Mean: mean, Err: math.Hypot(math.Sqrt(alike2*variance/n), contrast.Drifted*mean)}
 }
 
 // within are the stages that lie within another one.
@@ -86,10 +87,10 @@ func (c comparison) behind(o outcome) (out []suspect) {
 		}
 		a, b := now.takes(k.stage), before.takes(k.stage)
 		onPath := now.paths[k.stage]/max(now.frames, 1) - before.paths[k.stage]/max(before.frames, 1)
-		more := a.mean - b.mean - max(onPath, 0)
-		if !known && more >= max(certain*math.Hypot(a.err, b.err), leastBehind, partBehind*o.whole) {
+		more := a.Mean - b.Mean - max(onPath, 0)
+		if !known && more >= max(contrast.Certain*math.Hypot(a.Err, b.Err), leastBehind, partBehind*o.whole) {
 			out = append(out, suspect{
-				blame: blame{kind: k.kind}, place: place{stage: k.stage, thread: k.thread}, more: estimate{mean: more}, sure: diagnose.Possible, behind: true,
+				blame: blame{kind: k.kind}, place: place{stage: k.stage, thread: k.thread}, more: contrast.Estimate{Mean: more}, sure: diagnose.Possible, behind: true,
 			})
 		}
 	}

@@ -6,21 +6,19 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
 // The least that is reported: docs/evaluation/causes.md#what-decides has the reasons.
 const (
-	certain     = 3.0  // errors by which a kind of time must have grown
-	certainPart = 3.5  // the same of one of its parts, of which there are more
+	certainPart = 3.5  // errors by which one part of a kind of time must have grown: there are more of them
 	worth       = 0.1  // of the lost time that a cause must explain
 	leastPart   = 0.05 // of the critical path of late frames, where it explains less of all lost time
 	leastMS     = 0.05 // per frame that it must cost
 	fewFrames   = 3    // late frames that are too few without runs before
 	ownShare    = 0.25 // of a kind's time from which on a subject is a cause of its own
 	manyUnseen  = 0.25 // share of additional late frames that nobody saw, from which on the others are biased
-	z95         = 1.96
-	level       = 0.95
 )
 
 // comparison is an event's frames, and those of the runs before.
@@ -38,12 +36,12 @@ type comparison struct {
 type suspect struct {
 	blame
 	place
-	parts            []blame  // what its time is of
-	foremost         float64  // the subject's own part of its time
-	more             estimate // ms per frame
-	share, low, high float64  // of all the lost time
-	latePart         float64  // of the critical path of late frames
-	inLate           float64  // the part of its time in late frames
+	parts            []blame           // what its time is of
+	foremost         float64           // the subject's own part of its time
+	more             contrast.Estimate // ms per frame
+	share, low, high float64           // of all the lost time
+	latePart         float64           // of the critical path of late frames
+	inLate           float64           // the part of its time in late frames
 	sure             diagnose.Sure
 	cores            *coreShift
 	ends             diagnose.Phrase // where the chain of waiting ends
@@ -55,7 +53,7 @@ type suspect struct {
 // shift is how much a kind of time changed.
 type shift struct {
 	kind   string
-	more   estimate
+	more   contrast.Estimate
 	parts  []blame // the one that grew most first
 	growth map[blame]float64
 }
@@ -110,12 +108,12 @@ func (c comparison) explain() outcome {
 		switch {
 		case stands:
 			standing = append(standing, one)
-			lost += one.more.mean
-			most = max(most, one.more.mean)
-		case s.more.mean > 0:
+			lost += one.more.Mean
+			most = max(most, one.more.Mean)
+		case s.more.Mean > 0:
 			unsure = append(unsure, s)
-			if s.more.mean > s.more.err {
-				lost += s.more.mean
+			if s.more.Mean > s.more.Err {
+				lost += s.more.Mean
 			}
 		}
 	}
@@ -124,12 +122,12 @@ func (c comparison) explain() outcome {
 		standing, most = nil, 0
 	}
 	for _, s := range standing {
-		if s.more.mean >= worth*lost {
+		if s.more.Mean >= worth*lost {
 			out.suspects = append(out.suspects, c.suspectsOf(s, out.whole)...)
 		}
 	}
 	for _, s := range unsure {
-		if most > 0 && s.more.mean > most {
+		if most > 0 && s.more.Mean > most {
 			for _, one := range c.suspectsOf(s, out.whole) {
 				one.sure = diagnose.Possible
 				out.suspects = append(out.suspects, one)
@@ -151,7 +149,7 @@ func (t tally) longer(than tally) float64 {
 // standing returns what of a kind of time stands out: all of it, or else the parts that do by
 // themselves, which the rest would hide.
 func (s shift) standing(now, before tally) (shift, bool) {
-	if s.more.mean >= max(certain*s.more.err, leastMS) {
+	if s.more.Mean >= max(contrast.Certain*s.more.Err, leastMS) {
 		return s, true
 	}
 	out := shift{kind: s.kind, growth: s.growth}
@@ -159,10 +157,10 @@ func (s shift) standing(now, before tally) (shift, bool) {
 		if b.subject == "" && now.unlisted+before.unlisted > 0 {
 			continue // the rest of one list may be what another lists
 		}
-		err := now.change(before, []blame{b}).err
+		err := now.change(before, []blame{b}).Err
 		if s.growth[b] >= max(certainPart*err, leastMS) {
 			out.parts = append(out.parts, b)
-			out.more = estimate{out.more.mean + s.growth[b], math.Hypot(out.more.err, err)}
+			out.more = contrast.Estimate{Mean: out.more.Mean + s.growth[b], Err: math.Hypot(out.more.Err, err)}
 		}
 	}
 	return out, out.parts != nil
@@ -186,9 +184,9 @@ func (c comparison) changes(now, before tally) []shift {
 	for _, s := range out {
 		s.more = now.change(before, s.parts)
 		if isWork(s.kind) { // the kind of unlisted time is unknown
-			s.more.mean = 0
+			s.more.Mean = 0
 			for _, one := range s.parts {
-				s.more.mean += s.growth[one]
+				s.more.Mean += s.growth[one]
 			}
 		}
 		s.sort()
@@ -215,18 +213,18 @@ func (s *shift) sort() {
 // each waits for the one before until the animation rests, whatever started it.
 func giveBuffers(by map[string]*shift) {
 	waited := by[bufferKind]
-	if waited == nil || waited.more.mean <= 0 {
+	if waited == nil || waited.more.Mean <= 0 {
 		return
 	}
 	var to *shift
 	for _, kind := range []string{GPUKind, CompositionKind, DrawKind} {
-		if s := by[kind]; s != nil && s.more.mean > certain*s.more.err && (to == nil || s.more.mean > to.more.mean) {
+		if s := by[kind]; s != nil && s.more.Mean > contrast.Certain*s.more.Err && (to == nil || s.more.Mean > to.more.Mean) {
 			to = s
 		}
 	}
 	if to != nil {
-		to.more = estimate{to.more.mean + waited.more.mean, math.Hypot(to.more.err, waited.more.err)}
-		to.growth[to.parts[0]] += waited.more.mean
+		to.more = contrast.Estimate{Mean: to.more.Mean + waited.more.Mean, Err: math.Hypot(to.more.Err, waited.more.Err)}
+		to.growth[to.parts[0]] += waited.more.Mean
 	}
 }
 
@@ -241,7 +239,7 @@ func (c comparison) suspectsOf(s shift, lost float64) []suspect {
 			for _, b := range parts {
 				sum += s.growth[b]
 			}
-			more = estimate{sum, s.more.err * sum / s.more.mean}
+			more = contrast.Estimate{Mean: sum, Err: s.more.Err * sum / s.more.Mean}
 		}
 		out = append(out, c.suspect(s, parts, more, lost))
 	}
@@ -276,7 +274,7 @@ func (c comparison) apart(s shift) [][]blame {
 		for _, b := range parts {
 			sum += s.growth[b]
 		}
-		if sum >= ownShare*s.more.mean {
+		if sum >= ownShare*s.more.Mean {
 			out = append(out, parts)
 		}
 	}
@@ -286,14 +284,11 @@ func (c comparison) apart(s shift) [][]blame {
 	return out
 }
 
-func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64) suspect {
+func (c comparison) suspect(s shift, parts []blame, more contrast.Estimate, lost float64) suspect {
 	out := suspect{blame: blame{s.kind, parts[0].subject}, parts: parts, more: more, sure: diagnose.Clear}
 	out.place = c.placeOf(parts)
-	out.foremost = min(s.growth[parts[0]]/more.mean, 1)
-	out.share = min(more.mean/lost, 1)
-	rest := max(lost-more.mean, 0)
-	low, high := max(more.mean-z95*more.err, 0), more.mean+z95*more.err
-	out.low, out.high = low/max(low+rest, leastMS), high/(high+rest)
+	out.foremost = min(s.growth[parts[0]]/more.Mean, 1)
+	out.share, out.low, out.high = more.Share(lost, leastMS)
 	if now, before := c.sides(); c.alone() || !now.settles(before) || c.runsOn(s.kind) {
 		out.sure = diagnose.Likely
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -53,7 +54,7 @@ func TestChangesOfKinds(t *testing.T) {
 	before.unlisted = 20
 	got := map[string]float64{}
 	for _, s := range (comparison{}).changes(tallyOf(10, map[blame]float64{feed: 5, inflates: 5, {bufferKind, displayProcess}: 1}), before) {
-		got[s.kind] = s.more.mean
+		got[s.kind] = s.more.Mean
 	}
 	if len(got) != 2 || got[BinderKind] != 5 || got[WorkKind] != 3 {
 		t.Errorf("%v, want 5 ms of binder and 3 of work, and no buffers", got)
@@ -67,9 +68,9 @@ func TestPartsThatStandOut(t *testing.T) {
 	cut := tallyOf(100, map[blame]float64{})
 	cut.unlisted = 1
 	unnamed := blame{BinderKind, ""}
-	unsure := shift{kind: BinderKind, more: estimate{5, 2}, parts: []blame{unnamed, feed, sync}, growth: map[blame]float64{unnamed: 2, feed: 3, sync: 0.01}}
-	sure := shift{kind: BinderKind, more: estimate{6, 2}, parts: []blame{feed}}
-	least := shift{kind: BinderKind, more: estimate{0.04, 0}, growth: map[blame]float64{}}
+	unsure := shift{kind: BinderKind, more: contrast.Estimate{Mean: 5, Err: 2}, parts: []blame{unnamed, feed, sync}, growth: map[blame]float64{unnamed: 2, feed: 3, sync: 0.01}}
+	sure := shift{kind: BinderKind, more: contrast.Estimate{Mean: 6, Err: 2}, parts: []blame{feed}}
+	least := shift{kind: BinderKind, more: contrast.Estimate{Mean: 0.04, Err: 0}, growth: map[blame]float64{}}
 	for name, c := range map[string]struct {
 		of          shift
 		now, before tally
@@ -84,7 +85,7 @@ func TestPartsThatStandOut(t *testing.T) {
 		"those where before is a cut": {unsure, whole, cut, 3, 1, true},
 	} {
 		got, stands := c.of.standing(c.now, c.before)
-		if stands != c.stands || len(got.parts) != c.parts || stands && math.Abs(got.more.mean-c.more) > 1e-9 {
+		if stands != c.stands || len(got.parts) != c.parts || stands && math.Abs(got.more.Mean-c.more) > 1e-9 {
 			t.Errorf("%s: %+v, %t, want %g ms of %d parts", name, got, stands, c.more, c.parts)
 		}
 	}
@@ -95,29 +96,29 @@ func TestPartsThatStandOut(t *testing.T) {
 func TestGiveBuffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		waited                   float64
-		gpu, composition, draws  estimate
+		gpu, composition, draws  contrast.Estimate
 		wantGPU, wantComposition float64
 	}{
-		"the only one":           {4, estimate{10, 1}, estimate{}, estimate{}, 14, 0},
-		"the longest":            {4, estimate{10, 1}, estimate{12, 1}, estimate{}, 10, 16},
-		"the longest first":      {4, estimate{12, 1}, estimate{10, 1}, estimate{}, 16, 10},
-		"one that is sure":       {4, estimate{10, 1}, estimate{12, 5}, estimate{}, 14, 12},
-		"none is sure":           {4, estimate{10, 4}, estimate{12, 5}, estimate{}, 10, 12},
-		"buffers took no longer": {0, estimate{10, 1}, estimate{}, estimate{}, 10, 0},
-		"buffers took less":      {-4, estimate{10, 1}, estimate{}, estimate{}, 10, 0},
+		"the only one":           {4, contrast.Estimate{Mean: 10, Err: 1}, contrast.Estimate{}, contrast.Estimate{}, 14, 0},
+		"the longest":            {4, contrast.Estimate{Mean: 10, Err: 1}, contrast.Estimate{Mean: 12, Err: 1}, contrast.Estimate{}, 10, 16},
+		"the longest first":      {4, contrast.Estimate{Mean: 12, Err: 1}, contrast.Estimate{Mean: 10, Err: 1}, contrast.Estimate{}, 16, 10},
+		"one that is sure":       {4, contrast.Estimate{Mean: 10, Err: 1}, contrast.Estimate{Mean: 12, Err: 5}, contrast.Estimate{}, 14, 12},
+		"none is sure":           {4, contrast.Estimate{Mean: 10, Err: 4}, contrast.Estimate{Mean: 12, Err: 5}, contrast.Estimate{}, 10, 12},
+		"buffers took no longer": {0, contrast.Estimate{Mean: 10, Err: 1}, contrast.Estimate{}, contrast.Estimate{}, 10, 0},
+		"buffers took less":      {-4, contrast.Estimate{Mean: 10, Err: 1}, contrast.Estimate{}, contrast.Estimate{}, 10, 0},
 	} {
 		by := map[string]*shift{}
-		for kind, more := range map[string]estimate{bufferKind: {c.waited, 1}, GPUKind: c.gpu, CompositionKind: c.composition} {
+		for kind, more := range map[string]contrast.Estimate{bufferKind: {Mean: c.waited, Err: 1}, GPUKind: c.gpu, CompositionKind: c.composition} {
 			b := blame{kind, ""}
-			by[kind] = &shift{kind: kind, more: more, parts: []blame{b}, growth: map[blame]float64{b: more.mean}}
+			by[kind] = &shift{kind: kind, more: more, parts: []blame{b}, growth: map[blame]float64{b: more.Mean}}
 		}
 		giveBuffers(by)
-		if by[GPUKind].more.mean != c.wantGPU || by[CompositionKind].more.mean != c.wantComposition || by[GPUKind].growth[blame{GPUKind, ""}] != c.wantGPU {
+		if by[GPUKind].more.Mean != c.wantGPU || by[CompositionKind].more.Mean != c.wantComposition || by[GPUKind].growth[blame{GPUKind, ""}] != c.wantGPU {
 			t.Errorf("%s: %+v and %+v, want %g and %g", name, by[GPUKind].more, by[CompositionKind].more, c.wantGPU, c.wantComposition)
 		}
 	}
-	gpu := &shift{kind: GPUKind, more: estimate{10, 1}, parts: []blame{{GPUKind, ""}}, growth: map[blame]float64{}}
-	if giveBuffers(map[string]*shift{GPUKind: gpu}); gpu.more.mean != 10 {
+	gpu := &shift{kind: GPUKind, more: contrast.Estimate{Mean: 10, Err: 1}, parts: []blame{{GPUKind, ""}}, growth: map[blame]float64{}}
+	if giveBuffers(map[string]*shift{GPUKind: gpu}); gpu.more.Mean != 10 {
 		t.Errorf("where no buffer was waited for the GPU has %+v", gpu.more)
 	}
 }
@@ -126,9 +127,9 @@ func TestGiveBuffers(t *testing.T) {
 // thread's; of other kinds all of it is one.
 func TestCausesOfTheirOwn(t *testing.T) {
 	shiftOf := func(growth map[blame]float64, parts ...blame) shift {
-		s := shift{kind: parts[0].kind, parts: parts, growth: growth, more: estimate{mean: 0}}
+		s := shift{kind: parts[0].kind, parts: parts, growth: growth, more: contrast.Estimate{}}
 		for _, ms := range growth {
-			s.more.mean += ms
+			s.more.Mean += ms
 		}
 		return s
 	}
@@ -159,8 +160,8 @@ func TestCausesOfTheirOwn(t *testing.T) {
 	}
 	// Where a cause has part of the time it has as much of the error: 3 of 4 ms have 0.75 of 1.
 	two := shiftOf(map[blame]float64{feed: 3, sync: 1}, feed, sync)
-	two.more.err = 1
-	if got := c.suspectsOf(two, 8); len(got) != 2 || got[0].more != (estimate{3, 0.75}) || got[0].share != 0.375 || got[1].more != (estimate{1, 0.25}) {
+	two.more.Err = 1
+	if got := c.suspectsOf(two, 8); len(got) != 2 || got[0].more != (contrast.Estimate{Mean: 3, Err: 0.75}) || got[0].share != 0.375 || got[1].more != (contrast.Estimate{Mean: 1, Err: 0.25}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -169,7 +170,7 @@ func TestCausesOfTheirOwn(t *testing.T) {
 // likely where repetitions are too few, and processors are the subject of what they made slower.
 func TestSuspects(t *testing.T) {
 	c := comparison{head: event{late: tallyOf(10, map[blame]float64{feed: 6}), normal: tallyOf(10, map[blame]float64{feed: 2})}}
-	got := c.suspect(shift{kind: BinderKind, growth: map[blame]float64{feed: 3}}, []blame{feed}, estimate{4, 1}, 10)
+	got := c.suspect(shift{kind: BinderKind, growth: map[blame]float64{feed: 3}}, []blame{feed}, contrast.Estimate{Mean: 4, Err: 1}, 10)
 	for name, pair := range map[string][2]float64{
 		"share": {got.share, 0.4}, "low": {got.low, 2.04 / 8.04}, "high": {got.high, 5.96 / 11.96}, "foremost": {got.foremost, 0.75}, "in late frames": {got.inLate, 0.75}, "of late frames": {got.latePart, 1},
 	} {
@@ -180,11 +181,11 @@ func TestSuspects(t *testing.T) {
 	if got.sure != diagnose.Likely || got.cores != nil || got.subject != "feed" || got.thread != "main" {
 		t.Errorf("%+v", got)
 	}
-	if got := c.suspect(shift{kind: BinderKind, growth: map[blame]float64{feed: 13}}, []blame{feed}, estimate{12, 20}, 10); got.share != 1 || got.low != 0 || got.foremost != 1 {
+	if got := c.suspect(shift{kind: BinderKind, growth: map[blame]float64{feed: 13}}, []blame{feed}, contrast.Estimate{Mean: 12, Err: 20}, 10); got.share != 1 || got.low != 0 || got.foremost != 1 {
 		t.Errorf("more than all that was lost: %+v", got)
 	}
 	for kind, subject := range map[string]string{LittleKind: "little cores", FrequencyKind: "processor frequency"} {
-		if got := c.suspect(shift{kind: kind}, []blame{inflates}, estimate{4, 1}, 10); got.cores == nil || got.subject != subject {
+		if got := c.suspect(shift{kind: kind}, []blame{inflates}, contrast.Estimate{Mean: 4, Err: 1}, 10); got.cores == nil || got.subject != subject {
 			t.Errorf("%s: %+v", kind, got)
 		}
 	}
@@ -255,16 +256,16 @@ func TestSlowerCoresTakeTheirPart(t *testing.T) {
 	before, now := tallyOf(10, map[blame]float64{a: 2, b: 2}), tallyOf(10, map[blame]float64{a: 3, b: 4})
 	c := comparison{head: event{normalCores: coreFacts{clock: meanShare{5, 10}}}, base: []event{{normalCores: coreFacts{clock: meanShare{10, 10}}}}}
 	shifts := []*shift{
-		{kind: WorkKind, more: estimate{1, 0.5}, parts: []blame{a}, growth: map[blame]float64{a: 1}}, {kind: DrawKind, more: estimate{2, 0.4}, parts: []blame{b}, growth: map[blame]float64{b: 2}},
-		{kind: BinderKind, more: estimate{7, 1}, parts: []blame{feed}, growth: map[blame]float64{feed: 7}},
+		{kind: WorkKind, more: contrast.Estimate{Mean: 1, Err: 0.5}, parts: []blame{a}, growth: map[blame]float64{a: 1}}, {kind: DrawKind, more: contrast.Estimate{Mean: 2, Err: 0.4}, parts: []blame{b}, growth: map[blame]float64{b: 2}},
+		{kind: BinderKind, more: contrast.Estimate{Mean: 7, Err: 1}, parts: []blame{feed}, growth: map[blame]float64{feed: 7}},
 	}
 	got := c.withCores(shifts, now, before)
 	if len(got) != 4 || got[3].kind != FrequencyKind {
 		t.Fatalf("%+v, want what a lower frequency made longer besides", got)
 	}
 	// The factor is 1.5: 1 ms of each.
-	for i, want := range []estimate{{0, 0.5}, {1, 0.4}, {7, 1}, {2, math.Hypot(0.5, 0.2)}} {
-		if math.Abs(got[i].more.mean-want.mean) > 1e-9 || math.Abs(got[i].more.err-want.err) > 1e-9 {
+	for i, want := range []contrast.Estimate{{Mean: 0, Err: 0.5}, {Mean: 1, Err: 0.4}, {Mean: 7, Err: 1}, {Mean: 2, Err: math.Hypot(0.5, 0.2)}} {
+		if math.Abs(got[i].more.Mean-want.Mean) > 1e-9 || math.Abs(got[i].more.Err-want.Err) > 1e-9 {
 			t.Errorf("%s has %+v, want %+v", got[i].kind, got[i].more, want)
 		}
 	}
@@ -283,10 +284,10 @@ func TestStagesWithoutInnerStages(t *testing.T) {
 		return run.FramePart{Name: name, Stage: name, Spread: run.Spread{Count: 10, MeanMS: mean, QuantilesMS: q}}
 	}
 	s.add(run.FrameGroup{Frames: 10, Stages: []run.FramePart{part(run.StageTraversal, 12, 12, 12), part(run.StageMeasure, 1, 1, 1), part(run.StageLayout, 2, 2, 2), part(run.StageInput, 3, 0, 2, 4, 6)}})
-	for stage, want := range map[string]estimate{
-		run.StageTraversal: {9, 0.45}, run.StageInput: {3, math.Hypot(math.Sqrt(0.6), 0.15)}, run.StageMeasure: {1, 0.05}, run.StageDraw: {},
+	for stage, want := range map[string]contrast.Estimate{
+		run.StageTraversal: {Mean: 9, Err: 0.45}, run.StageInput: {Mean: 3, Err: math.Hypot(math.Sqrt(0.6), 0.15)}, run.StageMeasure: {Mean: 1, Err: 0.05}, run.StageDraw: {},
 	} {
-		if got := s.takes(stage); math.Abs(got.mean-want.mean) > 1e-9 || math.Abs(got.err-want.err) > 1e-9 {
+		if got := s.takes(stage); math.Abs(got.Mean-want.Mean) > 1e-9 || math.Abs(got.Err-want.Err) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v", stage, got, want)
 		}
 	}
@@ -324,7 +325,7 @@ func TestStagesBehindOthers(t *testing.T) {
 	} {
 		cmp := comparison{head: event{stages: c.now}, base: []event{{stages: c.before}}}
 		got := cmp.behind(outcome{suspects: c.beside, whole: c.whole})
-		if c.want == 0 && len(got) > 0 || c.want > 0 && (len(got) != 1 || got[0].kind != DrawKind || math.Abs(got[0].more.mean-c.want) > 1e-9 || !got[0].behind || got[0].sure != diagnose.Possible) {
+		if c.want == 0 && len(got) > 0 || c.want > 0 && (len(got) != 1 || got[0].kind != DrawKind || math.Abs(got[0].more.Mean-c.want) > 1e-9 || !got[0].behind || got[0].sure != diagnose.Possible) {
 			t.Errorf("%s: %+v, want %g ms of drawing", name, got, c.want)
 		}
 		cmp.base = nil
@@ -364,7 +365,7 @@ func TestTalliesOfEvents(t *testing.T) {
 func TestErrorsOfFrames(t *testing.T) {
 	one := newTally()
 	one.frames, one.parts[feed] = 10, moments{30, 120}
-	if got, want := one.of([]blame{feed}), math.Hypot(math.Sqrt(0.6), 0.15); got.mean != 3 || math.Abs(got.err-want) > 1e-9 {
+	if got, want := one.of([]blame{feed}), math.Hypot(math.Sqrt(0.6), 0.15); got.Mean != 3 || math.Abs(got.Err-want) > 1e-9 {
 		t.Errorf("%+v, want 3 and %g", got, want)
 	}
 }

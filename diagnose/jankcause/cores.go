@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -113,11 +114,11 @@ func (c comparison) withCores(shifts []*shift, now, before tally) []*shift {
 			cores.parts = append(cores.parts, b)
 			moved += part
 		}
-		if s.more.mean > 0 {
-			of := min(moved/s.more.mean, 1)
-			cores.more = estimate{cores.more.mean + moved, math.Hypot(cores.more.err, s.more.err*of)}
+		if s.more.Mean > 0 {
+			of := min(moved/s.more.Mean, 1)
+			cores.more = contrast.Estimate{Mean: cores.more.Mean + moved, Err: math.Hypot(cores.more.Err, s.more.Err*of)}
 		}
-		s.more.mean -= moved
+		s.more.Mean -= moved
 	}
 	if cores.parts == nil {
 		return shifts

@@ -2,6 +2,7 @@ package jankcause
 
 import (
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -44,8 +45,7 @@ func (t teller) tooFew() diagnose.Phrase {
 	if !now.repeats(before) {
 		return say("There are too few repetitions to say how much they vary: frames of one repetition are taken as independent. Four of each build are enough.")
 	}
-	n, _, _ := before.scatter(nil)
-	return say(diagnose.Count(t.repetitions(), "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: n}, " are too few to rule out chance. Four of each build are enough.")
+	return contrast.TooFew(diagnose.Count(t.repetitions(), "repetition", "repetitions"), before.scatter(nil).Repetitions)
 }
 
 // wakers returns the source of who woke threads, in the runs considered.

@@ -86,8 +86,7 @@ func (c comparison) telling(f run.LateFrame) bool {
 
 // repetitions returns how many repetitions of the head have frames of the event, 0 where unknown.
 func (c comparison) repetitions() int {
-	k, _, _ := c.head.seen().scatter(nil)
-	return int(k)
+	return int(c.head.seen().scatter(nil).Repetitions)
 }
 
 // withFreezes marks suspects that a frame shows, and adds what only frames show.
@@ -96,7 +95,7 @@ func (c comparison) withFreezes(o outcome) []suspect {
 	for _, f := range c.freezes() {
 		at := slices.IndexFunc(out, func(s suspect) bool { return s.kind == f.kind })
 		if at < 0 {
-			i := slices.IndexFunc(o.shifts, func(s shift) bool { return s.kind == f.kind && s.more.mean > 0 })
+			i := slices.IndexFunc(o.shifts, func(s shift) bool { return s.kind == f.kind && s.more.Mean > 0 })
 			if i < 0 {
 				continue // it took as long before
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -139,9 +140,9 @@ func TestBeside(t *testing.T) {
 // longer than before is no cause.
 func TestFreezesOfSuspects(t *testing.T) {
 	c := comparison{head: event{late: tallyOf(1, map[blame]float64{feed: 800}), normal: newTally()}, base: []event{{late: newTally(), normal: newTally()}}, worst: []run.LateFrame{lateOf(1, stepOf(run.WaitBinder, 800))}}
-	grew := shift{kind: BinderKind, more: estimate{4, 9}, parts: []blame{feed}, growth: map[blame]float64{feed: 4}}
+	grew := shift{kind: BinderKind, more: contrast.Estimate{Mean: 4, Err: 9}, parts: []blame{feed}, growth: map[blame]float64{feed: 4}}
 	shrank := grew
-	shrank.more.mean = -4
+	shrank.more.Mean = -4
 	for name, one := range map[string]struct {
 		of   outcome
 		want int

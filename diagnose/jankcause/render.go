@@ -14,24 +14,17 @@
 package jankcause
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
 
 // Family is the family of these kinds.
 var Family = diagnose.Family{Name: "render", Title: "What the frames waited for", Label: "Frames", Line: "Cause of slow frames", Has: "frames explained"}
-
-// Limits on the explanations of one run.
-const (
-	maxBase     = 5  // runs that a head is compared with
-	maxFindings = 12 // that are explained
-	maxEach     = 4  // causes of one finding
-)
 
 // frameTimeline is run.Frames.Source of traces of Android 12 and later.
 const frameTimeline = "frametimeline"
@@ -47,29 +40,15 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 	if head.Frames == nil {
 		return nil
 	}
-	alone := len(found) == 0 && len(base) == 0
-	if alone {
+	if len(found) == 0 && len(base) == 0 {
 		found = everyEvent(head.Frames)
 	}
 	base = beside(head, base)
-	var out []diagnose.Cause
-	explained := map[string]bool{}
-	for _, f := range found {
-		if !strings.HasPrefix(f.Metric, "frames.") || f.Direction != gate.ToRegression || len(explained) >= maxFindings && !explained[recorded(head.Frames, f.Event)] {
-			continue
-		}
-		event := recorded(head.Frames, f.Event)
-		causes := of(head, base, f, event)
-		if explained[event] { // already explained, for another number of the same frames
-			for i := range causes {
-				causes[i].Tables, causes[i].Picture = nil, nil
-			}
-			causes = causes[:min(len(causes), 1)]
-		}
-		explained[event] = true
-		out = append(out, causes...)
-	}
-	return out
+	return contrast.Explainer{
+		Head: head, Explains: func(metric string) bool { return strings.HasPrefix(metric, "frames.") },
+		Event:  func(f diagnose.Finding) string { return recorded(head.Frames, f.Event) },
+		Causes: func(_ diagnose.Finding, event string) []diagnose.Cause { return of(head, base, event) },
+	}.Regressions(found)
 }
 
 // everyEvent returns findings for the events with late frames.
@@ -86,19 +65,16 @@ func everyEvent(f *run.Frames) []diagnose.Finding {
 
 func isLate(class string) bool { return class == run.SlowFrames || class == run.FrozenFrames }
 
-// recorded returns the event of a finding as in the record, which combines all occurrences of one
-// name: "tap" for "tap#2" (run.EventNames).
+// recorded returns the event of a finding as in the record.
 func recorded(f *run.Frames, event string) string {
-	at := strings.LastIndexByte(event, '#')
-	if at <= 0 || slices.ContainsFunc(f.Groups, func(g run.FrameGroup) bool { return g.Event == event }) {
-		return event
-	}
-	return event[:at]
+	return contrast.Recorded(event, func(event string) bool {
+		return slices.ContainsFunc(f.Groups, func(g run.FrameGroup) bool { return g.Event == event })
+	})
 }
 
-// of returns the causes of one finding, whose event has that name in the record, or one entry that
+// of returns the causes of a finding, whose event has that name in the record, or one entry that
 // says why there is none.
-func of(head run.Run, base []run.Run, f diagnose.Finding, event string) []diagnose.Cause {
+func of(head run.Run, base []run.Run, event string) []diagnose.Cause {
 	c := comparison{event: event, timeline: head.Frames.Source == frameTimeline, head: tallied(head.Frames, event), worst: pathsOf(head.Frames.Worst, event)}
 	for _, b := range base {
 		if p := tallied(b.Frames, event); p.hasPaths() {
@@ -119,11 +95,7 @@ func of(head run.Run, base []run.Run, f diagnose.Finding, event string) []diagno
 		out = append(out, t.unexplained())
 	}
 	diagnose.Order(out)
-	out = out[:min(len(out), maxEach)]
-	for i := range out {
-		out[i].Run, out[i].Scenario, out[i].Event, out[i].Metric = head.ID, head.Scenario, f.Event, f.Metric
-	}
-	return out
+	return out[:min(len(out), contrast.MaxEach)]
 }
 
 // pathsOf returns the frames of an event, "" for all, with a known path.
@@ -146,24 +118,8 @@ func frozen(all []run.LateFrame) (out []run.LateFrame) {
 	return out
 }
 
-// beside returns the runs before that the head's frames can be compared with: of the same app,
-// scenario and device, from the same kind of source, newest first.
+// beside returns the runs before that the head's frames can be compared with: from the same kind of
+// source.
 func beside(head run.Run, candidates []run.Run) []run.Run {
-	like := slices.DeleteFunc(slices.Clone(candidates), func(r run.Run) bool { return !alike(head, r) })
-	slices.SortStableFunc(like, func(a, b run.Run) int {
-		same := func(r run.Run) int {
-			if r.Context["sdk"] == head.Context["sdk"] {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(same(a), same(b)), b.Started.Compare(a.Started))
-	})
-	return like[:min(len(like), maxBase)]
-}
-
-func alike(head, r run.Run) bool {
-	return r.Frames != nil && r.Frames.Source == head.Frames.Source && r.Status != run.Failed && (r.ID == "" || r.ID != head.ID) &&
-		r.App.Package == head.App.Package && r.Scenario == head.Scenario &&
-		r.Context["manufacturer"] == head.Context["manufacturer"] && r.Context["model"] == head.Context["model"]
+	return contrast.Runs(head, candidates, func(r run.Run) bool { return r.Frames != nil && r.Frames.Source == head.Frames.Source })
 }

@@ -3,29 +3,13 @@ package jankcause
 import (
 	"math"
 
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/stat"
 )
 
-// estimate is a difference of means, in ms per frame, and its error, scaled so that three of it are
-// as unlikely by chance as three standard errors of a normal distribution.
-type estimate struct{ mean, err float64 }
-
-// The unit of repetition is the repetition: the frames of one are similar, whatever the build, and
-// a cause may strike once in each. Repetitions of one session are similar too.
-const (
-	drifted = 0.05 // of its mean, by which any time may differ from session to session
-	// byChance is the largest chance, for anything to be clear, that the head's repetitions are
-	// those with the longest times though nothing changed: one of all ways to choose as many of
-	// both builds'. Four compared with four, or three with six of two runs, are enough, and three
-	// compared with three are not.
-	byChance = 0.02
-	// leastFreedom is the least number of degrees of freedom that shows how much repetitions vary.
-	leastFreedom = 4
-	// alike2 is how much the similarity of frames widens a variance, where there are too few
-	// repetitions and only frames.
-	alike2 = 2.0
-)
+// alike2 is how much the similarity of frames widens a variance, where there are too few repetitions
+// and only frames.
+const alike2 = 2.0
 
 // repetition is the time of frames in one: how many there were, and ms of each blame.
 type repetition struct {
@@ -82,9 +66,8 @@ func joined(all []repetition) (out []repetition) {
 	return out
 }
 
-// scatter returns how far the repetitions of runs lie from their run's mean: how many there are of
-// how many runs, and the sum of squares, in ms per frame.
-func (t tally) scatter(all []blame) (repetitions, runs, squares float64) {
+// scatter returns how far the repetitions of runs lie from their run's mean, in ms per frame.
+func (t tally) scatter(all []blame) (out contrast.Scatter) {
 	for _, list := range t.runs {
 		frames, ms := 0.0, 0.0
 		times := map[int]float64{}
@@ -102,63 +85,40 @@ func (t tally) scatter(all []blame) (repetitions, runs, squares float64) {
 			continue
 		}
 		n := float64(len(times))
-		repetitions += n
-		runs++
+		out.Repetitions += n
+		out.Runs++
 		for place, took := range times {
 			off := (took - list[place].frames*ms/frames) / (frames / n)
-			squares += off * off
+			out.Squares += off * off
 		}
-	}
-	return repetitions, runs, squares
-}
-
-// repeats reports whether the repetitions of both are known, and enough to show how much they vary.
-func (t tally) repeats(before tally) bool {
-	k, _, _ := t.scatter(nil)
-	m, runs, _ := before.scatter(nil)
-	return len(t.runs) == 1 && k > 1 && m > 0 && int(runs) == len(before.runs) && k+m-1-runs >= leastFreedom
-}
-
-// settles reports whether they are enough to separate a change from chance.
-func (t tally) settles(before tally) bool {
-	k, _, _ := t.scatter(nil)
-	m, _, _ := before.scatter(nil)
-	return t.repeats(before) && waysToChoose(k, k+m) >= 1/byChance
-}
-
-// waysToChoose returns how many ways there are to choose k of n.
-func waysToChoose(k, n float64) float64 {
-	ways := 1.0
-	for i := 1.0; i <= k; i++ {
-		ways *= (n - k + i) / i
-	}
-	return ways
-}
-
-// change returns how many more ms per frame now has of the blames than before. Its error comes from
-// the repetitions of both builds, and from the frames where there are too few.
-func (now tally) change(before tally, all []blame) estimate {
-	a, b := now.of(all), before.of(all)
-	out := estimate{a.mean - b.mean, math.Hypot(a.err, b.err)}
-	if now.repeats(before) {
-		k, _, nowSquares := now.scatter(all)
-		m, runs, beforeSquares := before.scatter(all)
-		freedom := k - 1 + m - runs
-		within := (nowSquares + beforeSquares) / freedom * (1/k + 1/m)
-		out.err = math.Hypot(math.Sqrt(within)*wider(freedom), drifted*math.Hypot(a.mean, b.mean))
 	}
 	return out
 }
 
-// wider returns how much farther Student's distribution reaches than the normal one at three
-// standard errors.
-func wider(freedom float64) float64 {
-	const tail = 0.00135 // of a normal distribution beyond three standard errors
-	return stat.Moments{SD: 1, N: math.Inf(1), DF: freedom}.Reach(tail) / 3
+// repeats reports whether the repetitions of both are known, and enough to show how much they vary.
+func (t tally) repeats(before tally) bool {
+	k, m := t.scatter(nil), before.scatter(nil)
+	return len(t.runs) == 1 && k.Repetitions > 1 && m.Repetitions > 0 && int(m.Runs) == len(before.runs) && k.Varies(m)
+}
+
+// settles reports whether they are enough to separate a change from chance.
+func (t tally) settles(before tally) bool {
+	return t.repeats(before) && t.scatter(nil).Settles(before.scatter(nil))
+}
+
+// change returns how many more ms per frame now has of the blames than before. Its error comes from
+// the repetitions of both builds, and from the frames where there are too few.
+func (now tally) change(before tally, all []blame) contrast.Estimate {
+	a, b := now.of(all), before.of(all)
+	out := contrast.Estimate{Mean: a.Mean - b.Mean, Err: math.Hypot(a.Err, b.Err)}
+	if now.repeats(before) {
+		out.Err = math.Hypot(now.scatter(all).Error(before.scatter(all), contrast.Tail), contrast.Drifted*math.Hypot(a.Mean, b.Mean))
+	}
+	return out
 }
 
 // of estimates ms per frame of several blames together, from the frames alone.
-func (t tally) of(all []blame) estimate {
+func (t tally) of(all []blame) contrast.Estimate {
 	n := max(t.frames, 1)
 	var mean, variance float64
 	for _, b := range all {
@@ -166,5 +126,5 @@ func (t tally) of(all []blame) estimate {
 		mean += m.sum / n
 		variance += max(m.squares/n-m.sum/n*m.sum/n, 0)
 	}
-	return estimate{mean, math.Sqrt(alike2*variance/n + drifted*drifted*mean*mean)}
+	return contrast.Estimate{Mean: mean, Err: math.Sqrt(alike2*variance/n + contrast.Drifted*contrast.Drifted*mean*mean)}
 }

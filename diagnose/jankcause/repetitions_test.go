@@ -163,7 +163,7 @@ func TestErrorOfChange(t *testing.T) {
 	// Repetitions lie 1, 0 and 1 ms per frame off their mean of 30: 2 squares of 8 degrees of
 	// freedom, of three and nine repetitions; sessions may differ by a twentieth of 30 ms.
 	want := math.Hypot(math.Sqrt(2.0/8*(1.0/3+1.0/9))*4.28/3, 1.5)
-	if got.mean != 30 || math.Abs(got.err-want) > 0.01 {
+	if got.Mean != 30 || math.Abs(got.Err-want) > 0.01 {
 		t.Errorf("%+v, want 30 and %.3f", got, want)
 	}
 }

@@ -39,10 +39,10 @@ func (t teller) spending() diagnose.Table {
 	}
 	for _, cause := range t.suspects {
 		if cause.behind {
-			out.Add(gate.None, say("hidden: ", title(cause)), nil, nil, say(diagnose.Amount{Value: cause.more.mean * s.factor, Unit: "ms", Signed: true}), nil)
+			out.Add(gate.None, say("hidden: ", title(cause)), nil, nil, say(diagnose.Amount{Value: cause.more.Mean * s.factor, Unit: "ms", Signed: true}), nil)
 			continue
 		}
-		add(say("cause: ", title(cause)), cause.parts, cause.more.mean)
+		add(say("cause: ", title(cause)), cause.parts, cause.more.Mean)
 	}
 	all := blames(now, before)
 	slices.SortStableFunc(all, func(a, b blame) int {

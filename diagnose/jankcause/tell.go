@@ -2,10 +2,10 @@ package jankcause
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -37,10 +37,10 @@ func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: max(v, 0),
 
 // cause returns a suspect with its evidence.
 func (t teller) cause(s suspect) diagnose.Cause {
-	value, share, low, high := s.more.mean, s.share, s.low, s.high
+	value, share, low, high := s.more.Mean, s.share, s.low, s.high
 	c := diagnose.Cause{
 		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: subject(s)},
-		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: s.sure},
+		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: contrast.Level, Sure: s.sure},
 		Title:    say("slow frames: ", title(s)), Sentence: t.sentence(s), Basis: t.basis(),
 		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s), Picture: t.picture(s),
 	}
@@ -73,11 +73,11 @@ func (t teller) scale() scale {
 	n, late := float64(t.repetitions()), t.comparison.head.late.frames
 	var most suspect
 	for _, s := range t.suspects {
-		if !s.behind && s.more.mean > most.more.mean {
+		if !s.behind && s.more.Mean > most.more.Mean {
 			most = s
 		}
 	}
-	if t.alone() || n == 0 || late == 0 || late > fewEach*n || most.more.mean > 0 && most.inLate < mostOf {
+	if t.alone() || n == 0 || late == 0 || late > fewEach*n || most.more.Mean > 0 && most.inLate < mostOf {
 		return scale{"frame", 1}
 	}
 	return scale{"repetition", t.comparison.head.seen().frames / n}
@@ -163,7 +163,7 @@ func (t teller) clause(s suspect) diagnose.Phrase {
 
 // does returns the clause, which ends with when or what is behind it.
 func (t teller) does(s suspect, in diagnose.Phrase) diagnose.Phrase {
-	c := clause{s, say(diagnose.Named(threadOf(s))), t.longer(s.more.mean), in, diagnose.Named(s.brief())}
+	c := clause{s, say(diagnose.Named(threadOf(s))), t.longer(s.more.Mean), in, diagnose.Named(s.brief())}
 	if says := causeKindOf(s.kind).says; says != nil {
 		return says(c)
 	}
@@ -259,25 +259,10 @@ func (t teller) basis() diagnose.Phrase {
 	return out
 }
 
-// compared says what the head is compared with, nil without runs before: earlier runs, or the base
-// build of the same session.
+// compared says what the head is compared with, nil without runs before.
 func (t teller) compared() diagnose.Phrase {
-	if t.alone() {
-		return nil
-	}
-	first := slices.IndexFunc(t.base, func(b run.Run) bool { return b.Explains || b.Session != "" && b.Session == t.head.Session })
-	if first != 0 {
-		return say(", compared with ", diagnose.Count(len(t.comparison.base), "earlier run", "earlier runs"))
-	}
-	out := say(", compared with the base build's")
 	_, before := t.sides()
-	if n, _, _ := before.scatter(nil); n > 0 {
-		out = say(", compared with ", diagnose.Amount{Value: n}, " of the base build")
-	}
-	if t.base[0].Explains {
-		out = say(out, ", recorded after the verdict")
-	}
-	return out
+	return contrast.Compared(t.head, t.base, len(t.comparison.base), before.scatter(nil).Repetitions)
 }
 
 // left returns the share of lost time that nothing explains.

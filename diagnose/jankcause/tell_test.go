@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
 func TestClauses(t *testing.T) {
 	of := func(kind, subject string) suspect {
-		return suspect{blame: blame{kind, subject}, place: place{stage: run.StageDraw, thread: "main"}, foremost: 1, more: estimate{mean: 4}}
+		return suspect{blame: blame{kind, subject}, place: place{stage: run.StageDraw, thread: "main"}, foremost: 1, more: contrast.Estimate{Mean: 4}}
 	}
 	cores := func(kind string, c coreShift) suspect {
 		s := of(kind, "")
@@ -35,7 +36,7 @@ func TestClauses(t *testing.T) {
 		"main thread sleeps 4 ms more per frame while views are drawn":                                                           of(SleepKind, "main"), // it woke itself up
 		"main thread works 4 ms more per frame in inflate while views are drawn":                                                 of(WorkKind, "inflate"),
 		"main thread works 4 ms more per frame, mostly in inflate while views are drawn":                                         several,
-		"the app works 4 ms more per frame in no section that the trace names":                                                   {blame: blame{WorkKind, ""}, more: estimate{mean: 4}},
+		"the app works 4 ms more per frame in no section that the trace names":                                                   {blame: blame{WorkKind, ""}, more: contrast.Estimate{Mean: 4}},
 		"frames run at 0.5 ratio of the processors' highest frequency (before: 0.9 ratio); work takes 4 ms more per frame":       cores(FrequencyKind, coreShift{clock: 0.5, clockBefore: 0.9}),
 		"frames run on little cores 1 ratio of the time (before: 0.2 ratio); work takes 4 ms more per frame":                     cores(LittleKind, coreShift{little: 1, littleBefore: 0.2, bigBusy: -1}),
 		"frames run on little cores 1 ratio of the time while big ones are busy 0.1 ratio of it; work takes 4 ms more per frame": cores(LittleKind, coreShift{little: 1, littleBefore: -1, bigBusy: 0.1}),

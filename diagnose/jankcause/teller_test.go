@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,7 +30,7 @@ func tellerOf(late, normal float64, repetitions int, before bool) teller {
 // By the repetition where five late frames of each or fewer have half of what is explained, and
 // else by the frame: 100 frames of 4 repetitions are 25 of each.
 func TestScale(t *testing.T) {
-	rare, mild, hides := suspect{blame: feed, more: estimate{mean: 4}, inLate: 0.5}, suspect{blame: file, more: estimate{mean: 5}, inLate: 0.49}, suspect{blame: sync, more: estimate{mean: 9}, behind: true}
+	rare, mild, hides := suspect{blame: feed, more: contrast.Estimate{Mean: 4}, inLate: 0.5}, suspect{blame: file, more: contrast.Estimate{Mean: 5}, inLate: 0.49}, suspect{blame: sync, more: contrast.Estimate{Mean: 9}, behind: true}
 	for name, c := range map[string]struct {
 		of       teller
 		suspects []suspect
@@ -55,7 +56,7 @@ func TestScale(t *testing.T) {
 // A sentence says so where less than a tenth of a cause is in late frames, and neither a frame
 // shows it nor another cause hides it.
 func TestSentencesOfFramesInTime(t *testing.T) {
-	is := suspect{blame: feed, place: place{thread: "main"}, more: estimate{mean: 4}, share: 0.5, low: 0.4, high: 0.6, sure: diagnose.Clear}
+	is := suspect{blame: feed, place: place{thread: "main"}, more: contrast.Estimate{Mean: 4}, share: 0.5, low: 0.4, high: 0.6, sure: diagnose.Clear}
 	for name, c := range map[string]struct {
 		of     teller
 		change func(*suspect)
@@ -152,9 +153,9 @@ func TestDoubtsWithRunsBefore(t *testing.T) {
 // What is known of an event determines why no cause is named.
 func TestWhy(t *testing.T) {
 	shifts := func(most float64, others ...float64) []shift {
-		out := []shift{{kind: BinderKind, more: estimate{mean: most}, parts: []blame{feed}}}
+		out := []shift{{kind: BinderKind, more: contrast.Estimate{Mean: most}, parts: []blame{feed}}}
 		for _, ms := range others {
-			out = append(out, shift{kind: IOKind, more: estimate{mean: ms}, parts: []blame{file}})
+			out = append(out, shift{kind: IOKind, more: contrast.Estimate{Mean: ms}, parts: []blame{file}})
 		}
 		return out
 	}
@@ -184,7 +185,7 @@ func TestWhy(t *testing.T) {
 // A hidden cause is in the table with its change only.
 func TestTableOfHiddenCauses(t *testing.T) {
 	c := tellerOf(50, 50, 4, true)
-	c.suspects = []suspect{{blame: feed, parts: []blame{feed}, more: estimate{mean: 8}, inLate: 1}, {blame: inflates, more: estimate{mean: 3}, behind: true}}
+	c.suspects = []suspect{{blame: feed, parts: []blame{feed}, more: contrast.Estimate{Mean: 8}, inLate: 1}, {blame: inflates, more: contrast.Estimate{Mean: 3}, behind: true}}
 	table := c.spending()
 	var got []string
 	for _, r := range table.Rows {

@@ -2,6 +2,7 @@ package jankcause
 
 import (
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 )
 
@@ -20,7 +21,7 @@ func (t teller) why() diagnose.Phrase {
 	late := t.comparison.head.late
 	var most shift
 	for _, s := range t.shifts {
-		if s.more.mean > most.more.mean {
+		if s.more.Mean > most.more.Mean {
 			most = s
 		}
 	}
@@ -33,14 +34,14 @@ func (t teller) why() diagnose.Phrase {
 		return say("no frame of it was late, and no earlier run tells what its frames took")
 	case t.alone() && late.frames < fewFrames:
 		return say("only ", diagnose.Count(int(late.frames), "frame was", "frames were"), " late, and most of it is no one kind of work or waiting")
-	case t.whole < leastMS || !t.alone() && t.whole < drifted*t.usual().took.sum/max(t.usual().frames, 1):
+	case t.whole < leastMS || !t.alone() && t.whole < contrast.Drifted*t.usual().took.sum/max(t.usual().frames, 1):
 		return say("its frames take as long as before, within what sessions of one build differ by")
 	case most.parts == nil:
 		return say("frames take ", t.longer(t.whole), ", and the traces do not tell on what")
-	case most.more.mean < mostOf*t.whole:
-		return say("frames take ", t.longer(t.whole), "; what grew most (", row(most.parts[0]), ") is ", ratio(most.more.mean/t.whole), " of it")
+	case most.more.Mean < mostOf*t.whole:
+		return say("frames take ", t.longer(t.whole), "; what grew most (", row(most.parts[0]), ") is ", ratio(most.more.Mean/t.whole), " of it")
 	}
-	return say("frames take ", t.longer(t.whole), "; ", row(most.parts[0]), " is ", ratio(most.more.mean/t.whole), " of it, and differs as much between repetitions of one build")
+	return say("frames take ", t.longer(t.whole), "; ", row(most.parts[0]), " is ", ratio(most.more.Mean/t.whole), " of it, and differs as much between repetitions of one build")
 }
 
 // hasPaths reports whether it is known what the head's frames spent their time on.

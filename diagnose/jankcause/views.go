@@ -91,10 +91,10 @@ func (c comparison) withRedundant(found []suspect) []suspect {
 			others = append(others, s)
 			continue
 		}
-		if s.more.mean > out.more.mean {
+		if s.more.Mean > out.more.Mean {
 			out.place = s.place
 		}
-		out.more.mean += s.more.mean
+		out.more.Mean += s.more.Mean
 		out.share, out.low, out.high = min(out.share+s.share, 1), min(out.low+s.low, 1), min(out.high+s.high, 1)
 		out.parts = append(out.parts, s.parts...)
 		out.latePart, out.inLate = min(out.latePart+s.latePart, 1), max(out.inLate, s.inLate)

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
 // What is drawn for nobody explains drawing, together with the longer one's place; it comes last
 // without runs before.
 func TestOverdrawReplacesDrawing(t *testing.T) {
-	draws := suspect{blame: blame{DrawKind, "x"}, place: place{thread: "RenderThread"}, parts: []blame{{DrawKind, "x"}}, more: estimate{mean: 3}, share: 0.5, low: 0.7, high: 0.8, latePart: 0.7, inLate: 0.4}
-	gpu := suspect{blame: blame{GPUKind, "GPU"}, place: place{stage: run.StageGPU}, parts: []blame{{GPUKind, "GPU"}}, more: estimate{mean: 2}, share: 0.25, low: 0.6, high: 0.9, latePart: 0.6, inLate: 0.3}
-	call := suspect{blame: feed, more: estimate{mean: 9}, share: 0.1}
+	draws := suspect{blame: blame{DrawKind, "x"}, place: place{thread: "RenderThread"}, parts: []blame{{DrawKind, "x"}}, more: contrast.Estimate{Mean: 3}, share: 0.5, low: 0.7, high: 0.8, latePart: 0.7, inLate: 0.4}
+	gpu := suspect{blame: blame{GPUKind, "GPU"}, place: place{stage: run.StageGPU}, parts: []blame{{GPUKind, "GPU"}}, more: contrast.Estimate{Mean: 2}, share: 0.25, low: 0.6, high: 0.9, latePart: 0.6, inLate: 0.3}
+	call := suspect{blame: feed, more: contrast.Estimate{Mean: 9}, share: 0.1}
 	of := func(before float64, found ...suspect) []suspect {
 		c := comparison{head: event{views: &redundant{overdraw: 4, overdrawBefore: -1, areaBefore: -1}}}
 		if before >= 0 {
@@ -27,7 +28,7 @@ func TestOverdrawReplacesDrawing(t *testing.T) {
 	}
 	s := got[1]
 	for name, pair := range map[string][2]float64{
-		"ms": {s.more.mean, 5}, "share": {s.share, 0.75}, "low": {s.low, 1}, "high": {s.high, 1}, "of late frames": {s.latePart, 1}, "in late frames": {s.inLate, 0.4}, "parts": {float64(len(s.parts)), 2},
+		"ms": {s.more.Mean, 5}, "share": {s.share, 0.75}, "low": {s.low, 1}, "high": {s.high, 1}, "of late frames": {s.latePart, 1}, "in late frames": {s.inLate, 0.4}, "parts": {float64(len(s.parts)), 2},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-9 {
 			t.Errorf("%s: %g, want %g", name, pair[0], pair[1])
