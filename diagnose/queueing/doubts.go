@@ -1,7 +1,10 @@
 package queueing
 
 import (
+	"slices"
+
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -9,59 +12,40 @@ import (
 const slower = 1.15
 
 // doubts returns reasons to doubt a cause, with what to try where the doubt is not one.
-func (t teller) doubts() []diagnose.Phrase {
-	var out []diagnose.Phrase
-	add := func(parts ...any) { out = append(out, say(parts...)) }
-	switch t.kind {
-	case LibraryKind:
-		add("Another call of the library may not block, or its own pool may be larger: its documentation says which.")
-	case ObsoleteKind:
-		if t.gonebound() {
-			add("A task that ends after its screen has gone may still be wanted, such as an upload: cancel it with the screen where it is not, and have it check for that while it runs.")
-		} else {
-			add("Whether the earlier task is still wanted is not recorded: if not, cancel it when the next is scheduled.")
+func (t teller) doubts() (out []diagnose.Phrase) {
+	if doubt := t.causeKind().doubt(t); doubt != nil {
+		out = append(out, doubt)
+	}
+	add := func(doubtful bool, parts ...any) {
+		if doubtful {
+			out = append(out, say(parts...))
 		}
-	case HandlerKind:
-		add("Messages of one looper may rely on their order: those that do not need it can go to another thread.")
-	case PoolKind:
-		add("More workers help where tasks wait for the network or the storage, and less where they compute: no phone has more than its cores.")
-	case SequentialKind:
-		add("The recording does not tell whether these tasks need their order: if not, give them an executor with more threads, or each its own.")
-	case LongKind:
-		if t.sure == diagnose.Possible {
-			add("What it waits for may be slower than in the earlier runs, such as the network: both builds in turns would tell.")
-		}
-	case QueueKind:
-		add("The source does not tell how many tasks ", t.unitName(), " runs at the same time: a larger pool, fewer tasks or shorter ones would each help.")
 	}
-	if t.alone() && t.run.ID != "" {
-		add("No earlier run tells of its tasks: the queue may have been as long before.")
-	}
-	if !t.alone() && !t.more.settled {
-		n := 0
-		for _, b := range t.base {
-			n += b.repetitions
-		}
-		add(diagnose.Count(t.head.repetitions, "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: float64(n)}, " are too few to rule out chance. Four of each build are enough.")
-	}
-	if !t.alone() && t.paced >= slower {
-		add("All tasks take ", diagnose.Amount{Value: t.paced}, " times as long as before: a part of it is the load of the phone.")
-	}
-	if t.share == nil && t.whole > 0 && t.sure != diagnose.Possible {
-		add("The event got slower by ", ms(t.whole), " only: not all of this wait delays it.")
-	}
-	if !t.head.tells(run.TellsContexts) {
-		add("The source tells no stacks: where these tasks are scheduled is unknown.")
-	}
+	add(t.alone() && t.run.ID != "", "No earlier run tells of its tasks: the queue may have been as long before.")
+	add(!t.alone() && !t.more.settled, contrast.TooFew(diagnose.Count(t.head.repetitions, "repetition", "repetitions"), float64(t.repetitions())))
+	add(!t.alone() && t.paced >= slower, "All tasks take ", diagnose.Amount{Value: t.paced}, " times as long as before: a part of it is the load of the phone.")
+	add(t.share == nil && t.whole > 0 && t.sure != diagnose.Possible, "The event got slower by ", ms(t.whole), " only: not all of this wait delays it.")
+	add(!t.head.tells(run.TellsContexts), "The source tells no stacks: where these tasks are scheduled is unknown.")
 	return out
 }
 
-// gonebound reports whether a screen that had gone is what makes tasks obsolete.
-func (t teller) gonebound() bool {
-	for _, b := range t.blockers {
-		if t.head.Groups[b.group].Obsolete > 0 {
-			return true
-		}
+// stillWanted doubts that a task is obsolete.
+func (t teller) stillWanted() diagnose.Phrase {
+	if slices.ContainsFunc(t.blockers, func(b blocker) bool { return t.head.Groups[b.group].Obsolete > 0 }) {
+		return say("A task that ends after its screen has gone may still be wanted, such as an upload: cancel it with the screen where it is not, and have it check for that while it runs.")
 	}
-	return false
+	return say("Whether the earlier task is still wanted is not recorded: if not, cancel it when the next is scheduled.")
+}
+
+// slowerThings doubts that a task takes longer by itself.
+func (t teller) slowerThings() diagnose.Phrase {
+	if t.sure != diagnose.Possible {
+		return nil
+	}
+	return say("What it waits for may be slower than in the earlier runs, such as the network: both builds in turns would tell.")
+}
+
+// unknownCapacity says what could make a queue shorter.
+func (t teller) unknownCapacity() diagnose.Phrase {
+	return say("The source does not tell how many tasks ", t.unit(), " runs at the same time: a larger pool, fewer tasks or shorter ones would each help.")
 }

@@ -23,9 +23,7 @@ type evidence struct {
 }
 
 // any reports whether the queue itself changed, and not only how long everything takes.
-func (e evidence) any() bool {
-	return e.structural() || len(e.longer) > 0
-}
+func (e evidence) any() bool { return e.structural() || len(e.longer) > 0 }
 
 // structural reports whether more changed than how long a task takes.
 func (e evidence) structural() bool {
@@ -41,26 +39,26 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	}
 	out.paced, _ = c.pace(g.Name)
 	out.move(c, g)
+	groups := []run.TaskGroup{g}
 	for _, b := range ahead {
 		blocks := c.head.Groups[b.group]
+		groups = append(groups, blocks)
 		switch {
 		case c.isUnknown(blocks):
 		case !c.wasIn(blocks, c.head.unit(g)):
 			out.newcomers = append(out.newcomers, b.group)
-		case c.isMore(b.group):
+		case c.isMore(blocks):
 			out.added = append(out.added, b.group)
-		case c.isLonger(b.group):
+		case c.isLonger(blocks):
 			out.longer = append(out.longer, b.group)
 		}
 	}
-	groups := []int{at}
-	for _, b := range ahead {
-		groups = append(groups, b.group)
-	}
-	now, before := c.part(groups, started)
-	out.uncancelled = c.head.tells(run.TellsCancellation) && c.fell(groups, cancelled) || now-before >= tenth || slices.ContainsFunc(groups, c.wasCut)
-	out.gone = c.rose(groups, obsolete)
-	out.rearranged = !out.any() && len(ahead) > 0 && !slices.ContainsFunc(ahead, func(b blocker) bool { return c.slower(b.group) >= asLong })
+	started, startedBefore := c.part(groups, func(g run.TaskGroup) int { return g.Started })
+	cancelled, cancelledBefore := c.part(groups, func(g run.TaskGroup) int { return g.Cancelled })
+	obsolete, obsoleteBefore := c.part(groups, func(g run.TaskGroup) int { return g.Obsolete })
+	out.uncancelled = c.head.tells(run.TellsCancellation) && fell(cancelledBefore, cancelled) || started-startedBefore >= tenth || slices.ContainsFunc(groups, c.wasCut)
+	out.gone = fell(obsolete, obsoleteBefore)
+	out.rearranged = !out.any() && len(ahead) > 0 && !slices.ContainsFunc(groups[1:], func(g run.TaskGroup) bool { return c.slower(g) >= asLong })
 	return out
 }
 
@@ -75,31 +73,23 @@ const (
 )
 
 // slower returns by which factor the tasks of a group take longer than before on average.
-func (c comparison) slower(group int) float64 {
-	g := c.head.Groups[group]
-	now, _ := c.head.meanRan([]int{group})
-	before, n := 0.0, 0
-	for i, groups := range c.same(g, false) {
-		ms, k := c.base[i].meanRan(groups)
-		before, n = before+ms*float64(k), n+k
-	}
-	if n == 0 || before == 0 {
+func (c comparison) slower(g run.TaskGroup) float64 {
+	now, _ := meanRan([]run.TaskGroup{g})
+	before, _ := meanRan(c.before(g, side.find))
+	if before == 0 {
 		return math.Inf(1)
 	}
-	return now / (before / float64(n))
+	return now / before
 }
 
 // wasCut reports whether tasks of a group were cut short before.
-func (c comparison) wasCut(group int) bool {
-	g := c.head.Groups[group]
-	sum, n := 0.0, 0.0
-	for i, groups := range c.same(g, false) {
-		for _, k := range groups {
-			sum, n = sum+evenness(c.base[i].Groups[k].Ran), n+1
-		}
+func (c comparison) wasCut(g run.TaskGroup) bool {
+	earlier, was := c.before(g, side.find), 0.0
+	for _, b := range earlier {
+		was += evenness(b.Ran) / float64(len(earlier))
 	}
 	factor, _ := c.pace(g.Name)
-	return n > 0 && sum/n < half && evenness(g.Ran) >= sum/n+even && c.slower(group) >= cut*factor
+	return len(earlier) > 0 && was < half && evenness(g.Ran) >= was+even && c.slower(g) >= cut*factor
 }
 
 // evenness returns how long the shortest of some times is, as a share of the longest.
@@ -115,8 +105,8 @@ func evenness(s run.Spread) float64 {
 func (e *evidence) move(c comparison, g run.TaskGroup) {
 	here := unitName(c.head.unit(g))
 	runs, elsewhere := 0, 0
-	for i, groups := range c.same(g, true) {
-		b := c.base[i]
+	for _, b := range c.base {
+		groups := b.findAny(c.head, g)
 		if len(groups) == 0 {
 			continue
 		}
@@ -136,85 +126,61 @@ func (e *evidence) move(c comparison, g run.TaskGroup) {
 
 // wasIn reports whether the tasks of a group ran in a unit of that name in any run before.
 func (c comparison) wasIn(g run.TaskGroup, u run.TaskUnit) bool {
-	for i, groups := range c.same(g, true) {
-		b := c.base[i]
-		for _, k := range groups {
-			if unitName(b.unit(b.Groups[k])) == unitName(u) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.base, func(b side) bool {
+		return slices.ContainsFunc(b.findAny(c.head, g), func(k int) bool { return unitName(b.unit(b.Groups[k])) == unitName(u) })
+	})
 }
 
 // isUnknown reports whether the tasks of a group may have been left out of a run before.
 func (c comparison) isUnknown(g run.TaskGroup) bool {
-	for i, groups := range c.same(g, false) {
-		if len(groups) == 0 && c.base[i].LeftOut > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.base, func(b side) bool { return b.LeftOut > 0 && len(b.find(c.head, g)) == 0 })
 }
 
 // isMore reports whether a repetition has more tasks of a group than before.
-func (c comparison) isMore(group int) bool {
-	g := c.head.Groups[group]
-	now := change(c.head.count(c.head.find(c.head, g)), c.values(c.same(g, false), side.count), 1)
-	return now.stands() && now.mean >= 1
+func (c comparison) isMore(g run.TaskGroup) bool {
+	now := c.change(g, c.head.find(c.head, g), side.count, 1)
+	return now.Stands() && now.Mean >= 1
 }
 
 // isLonger reports whether the tasks of a group take longer than before, and longer than what all
 // others take longer by.
-func (c comparison) isLonger(group int) bool {
-	g := c.head.Groups[group]
+func (c comparison) isLonger(g run.TaskGroup) bool {
 	e, ok := c.longerBy(g)
-	return ok && e.stands()
+	return ok && e.Stands()
 }
 
 // longerBy returns by how much the longest task of a group in each repetition takes longer than
 // before, beyond what everything takes longer by; false where it does not, or where others do too.
 func (c comparison) longerBy(g run.TaskGroup) (estimate, bool) {
-	same := c.same(g, false)
-	if !slices.ContainsFunc(same, func(groups []int) bool { return len(groups) > 0 }) {
+	if len(c.before(g, side.find)) == 0 {
 		return estimate{}, false
 	}
 	factor, _ := c.pace(g.Name)
-	e := change(c.head.each(c.head.find(c.head, g), ranMax), c.values(same, func(s side, at []int) []float64 { return s.each(at, ranMax) }), factor)
-	if e.base <= 0 {
-		return e, false
-	}
-	return e, !c.common(g.Name, e.head/e.was)
+	e := c.change(g, c.head.find(c.head, g), longestRun, factor)
+	return e, e.base > 0 && !c.common(g.Name, e.head/e.was)
 }
 
 // tenth is the least share of tasks by which those that are cancelled, or obsolete, change.
 const tenth = 0.1
 
 // part returns the share of the scheduled tasks that count, now and before.
-func (c comparison) part(groups []int, of func(run.TaskGroup) int) (now, before float64) {
-	n, k, m, l := 0.0, 0.0, 0.0, 0.0
-	for _, at := range groups {
-		n, k = n+c.head.sum([]int{at}, of), k+c.head.sum([]int{at}, scheduled)
-		for i, same := range c.same(c.head.Groups[at], false) {
-			m, l = m+c.base[i].sum(same, of), l+c.base[i].sum(same, scheduled)
+func (c comparison) part(groups []run.TaskGroup, of func(run.TaskGroup) int) (now, before float64) {
+	share := func(all []run.TaskGroup) float64 {
+		n, scheduled := 0, 0
+		for _, g := range all {
+			n, scheduled = n+of(g), scheduled+g.Scheduled
 		}
+		if scheduled == 0 {
+			return 0
+		}
+		return float64(n) / float64(scheduled)
 	}
-	return partOf(n, k), partOf(m, l)
-}
-
-func partOf(n, of float64) float64 {
-	if of == 0 {
-		return 0
+	var earlier []run.TaskGroup
+	for _, g := range groups {
+		earlier = append(earlier, c.before(g, side.find)...)
 	}
-	return n / of
+	return share(groups), share(earlier)
 }
 
-func (c comparison) fell(groups []int, of func(run.TaskGroup) int) bool {
-	now, before := c.part(groups, of)
-	return before-now >= tenth && now <= before/2
-}
-
-func (c comparison) rose(groups []int, of func(run.TaskGroup) int) bool {
-	now, before := c.part(groups, of)
-	return now-before >= tenth && before <= now/2
-}
+// fell reports whether a share of tasks is less than a half of another, and a tenth of all less.
+func fell(from, to float64) bool { return from-to >= tenth && to <= from/2 }

@@ -34,8 +34,8 @@ func TestChange(t *testing.T) {
 		"three and three":         {[]float64{130, 131, 129}, [][]float64{{100, 101, 99}}, 1, true, false, 100},
 	} {
 		got := change(c.head, c.base, c.factor)
-		if got.stands() != c.stands || got.settled != c.settled || math.Abs(got.was-c.was) > 1e-9 {
-			t.Errorf("%s: %+v stands: %v, want %v, settled %v, before %g", name, got, got.stands(), c.stands, c.settled, c.was)
+		if got.Stands() != c.stands || got.settled != c.settled || math.Abs(got.was-c.was) > 1e-9 {
+			t.Errorf("%s: %+v stands: %v, want %v, settled %v, before %g", name, got, got.Stands(), c.stands, c.settled, c.was)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func untelling(r run.Run) run.Run {
 func TestBlockers(t *testing.T) {
 	s := sideOf(recordedRun("r", 1, []run.TaskUnit{serial}))
 	got := s.blockers(run.TaskGroup{Late: &run.LateTasks{WaitedFor: []run.TasksAhead{{Group: 3, Tasks: 1, RanMS: 40}, {Group: 1, Tasks: 3, RanMS: 300}, {Group: 2, Tasks: 1, RanMS: 60}}}})
-	if diff := cmp.Diff([]blocker{{1, 3, 0.9}, {2, 1, 0.06}}, got, cmp.AllowUnexported(blocker{})); diff != "" {
+	if diff := cmp.Diff([]blocker{{1, 0.9}, {2, 0.06}}, got, cmp.AllowUnexported(blocker{})); diff != "" {
 		t.Error(diff)
 	}
 	if got := s.blockers(run.TaskGroup{Late: &run.LateTasks{WaitedFor: []run.TasksAhead{{Group: 1}}}}); got != nil {
@@ -245,31 +245,31 @@ func TestKindOf(t *testing.T) {
 		blockers []blocker
 		want     string
 	}{
-		"a queue of one":               {false, ownOne, before, []blocker{{ownOne, 1, 1}}, SequentialKind},
-		"a pool":                       {false, pool, evidence{capacity: 3, fewer: true}, []blocker{{pool, 1, 1}}, PoolKind},
-		"a handler":                    {false, handled, before, []blocker{{handled, 1, 1}}, HandlerKind},
-		"the main thread":              {false, mainOne, before, []blocker{{mainOne, 1, 1}}, HandlerKind},
-		"a service":                    {false, service, before, []blocker{{service, 1, 1}}, HandlerKind},
-		"unknown":                      {false, unknown, evidence{newcomers: []int{unknown}}, []blocker{{unknown, 1, 1}}, QueueKind},
-		"longer alone":                 {false, ownOne, with(func(e *evidence) { e.longer = []int{ownOne} }), []blocker{{ownOne, 1, 1}}, LongKind},
-		"a new library":                {false, ownOne, with(func(e *evidence) { e.newcomers = []int{libOne} }), []blocker{{libOne, 1, 0.6}, {ownOne, 1, 0.4}}, LibraryKind},
-		"more of a library":            {false, ownOne, with(func(e *evidence) { e.added = []int{libOne} }), []blocker{{libOne, 1, 0.6}, {ownOne, 1, 0.4}}, LibraryKind},
-		"a longer library":             {false, ownOne, with(func(e *evidence) { e.longer = []int{libOne} }), []blocker{{libOne, 1, 0.6}, {ownOne, 1, 0.4}}, LibraryKind},
-		"an old library":               {false, ownOne, with(func(e *evidence) { e.newcomers = []int{ownOne} }), []blocker{{libOne, 1, 0.6}, {ownOne, 1, 0.4}}, SequentialKind},
-		"a part of it is a library":    {false, ownOne, with(func(e *evidence) { e.newcomers = []int{libOne} }), []blocker{{ownOne, 1, 0.6}, {libOne, 1, 0.4}}, SequentialKind},
-		"a library, alone":             {true, ownOne, evidence{capacity: 1}, []blocker{{libOne, 1, 1}}, LibraryKind},
-		"gone, no longer cancelled":    {false, ownOne, with(func(e *evidence) { e.uncancelled = true }), []blocker{{goneOne, 1, 1}}, ObsoleteKind},
-		"gone, more than before":       {false, ownOne, with(func(e *evidence) { e.gone, e.newcomers = true, []int{goneOne} }), []blocker{{goneOne, 1, 1}}, ObsoleteKind},
-		"gone as before":               {false, ownOne, before, []blocker{{goneOne, 1, 1}}, SequentialKind},
-		"gone, with fewer workers":     {false, ownOne, with(func(e *evidence) { e.gone, e.fewer = true, true }), []blocker{{goneOne, 1, 1}}, SequentialKind},
-		"gone, moved":                  {false, ownOne, with(func(e *evidence) { e.gone, e.moved = true, true }), []blocker{{goneOne, 1, 1}}, SequentialKind},
-		"gone, alone":                  {true, ownOne, evidence{capacity: 1}, []blocker{{goneOne, 1, 1}}, ObsoleteKind},
-		"gone in a small part":         {true, ownOne, evidence{capacity: 1}, []blocker{{ownOne, 1, 0.8}, {goneOne, 1, 0.2}}, SequentialKind},
-		"few of them gone":             {true, ownOne, evidence{capacity: 1}, []blocker{{little, 1, 1}}, SequentialKind},
-		"scheduled again":              {true, againOne, evidence{capacity: 1}, []blocker{{againOne, 1, 1}}, ObsoleteKind},
-		"scheduled again, another one": {true, ownOne, evidence{capacity: 1}, []blocker{{againOne, 1, 1}}, SequentialKind},
-		"scheduled again at once":      {true, burst, evidence{capacity: 1}, []blocker{{burst, 1, 1}}, SequentialKind},
-		"scheduled again, a handler's": {true, handled, evidence{capacity: 1}, []blocker{{handled, 1, 1}}, HandlerKind},
+		"a queue of one":               {false, ownOne, before, []blocker{{ownOne, 1}}, SequentialKind},
+		"a pool":                       {false, pool, evidence{capacity: 3, fewer: true}, []blocker{{pool, 1}}, PoolKind},
+		"a handler":                    {false, handled, before, []blocker{{handled, 1}}, HandlerKind},
+		"the main thread":              {false, mainOne, before, []blocker{{mainOne, 1}}, HandlerKind},
+		"a service":                    {false, service, before, []blocker{{service, 1}}, HandlerKind},
+		"unknown":                      {false, unknown, evidence{newcomers: []int{unknown}}, []blocker{{unknown, 1}}, QueueKind},
+		"longer alone":                 {false, ownOne, with(func(e *evidence) { e.longer = []int{ownOne} }), []blocker{{ownOne, 1}}, LongKind},
+		"a new library":                {false, ownOne, with(func(e *evidence) { e.newcomers = []int{libOne} }), []blocker{{libOne, 0.6}, {ownOne, 0.4}}, LibraryKind},
+		"more of a library":            {false, ownOne, with(func(e *evidence) { e.added = []int{libOne} }), []blocker{{libOne, 0.6}, {ownOne, 0.4}}, LibraryKind},
+		"a longer library":             {false, ownOne, with(func(e *evidence) { e.longer = []int{libOne} }), []blocker{{libOne, 0.6}, {ownOne, 0.4}}, LibraryKind},
+		"an old library":               {false, ownOne, with(func(e *evidence) { e.newcomers = []int{ownOne} }), []blocker{{libOne, 0.6}, {ownOne, 0.4}}, SequentialKind},
+		"a part of it is a library":    {false, ownOne, with(func(e *evidence) { e.newcomers = []int{libOne} }), []blocker{{ownOne, 0.6}, {libOne, 0.4}}, SequentialKind},
+		"a library, alone":             {true, ownOne, evidence{capacity: 1}, []blocker{{libOne, 1}}, LibraryKind},
+		"gone, no longer cancelled":    {false, ownOne, with(func(e *evidence) { e.uncancelled = true }), []blocker{{goneOne, 1}}, ObsoleteKind},
+		"gone, more than before":       {false, ownOne, with(func(e *evidence) { e.gone, e.newcomers = true, []int{goneOne} }), []blocker{{goneOne, 1}}, ObsoleteKind},
+		"gone as before":               {false, ownOne, before, []blocker{{goneOne, 1}}, SequentialKind},
+		"gone, with fewer workers":     {false, ownOne, with(func(e *evidence) { e.gone, e.fewer = true, true }), []blocker{{goneOne, 1}}, SequentialKind},
+		"gone, moved":                  {false, ownOne, with(func(e *evidence) { e.gone, e.moved = true, true }), []blocker{{goneOne, 1}}, SequentialKind},
+		"gone, alone":                  {true, ownOne, evidence{capacity: 1}, []blocker{{goneOne, 1}}, ObsoleteKind},
+		"gone in a small part":         {true, ownOne, evidence{capacity: 1}, []blocker{{ownOne, 0.8}, {goneOne, 0.2}}, SequentialKind},
+		"few of them gone":             {true, ownOne, evidence{capacity: 1}, []blocker{{little, 1}}, SequentialKind},
+		"scheduled again":              {true, againOne, evidence{capacity: 1}, []blocker{{againOne, 1}}, ObsoleteKind},
+		"scheduled again, another one": {true, ownOne, evidence{capacity: 1}, []blocker{{againOne, 1}}, SequentialKind},
+		"scheduled again at once":      {true, burst, evidence{capacity: 1}, []blocker{{burst, 1}}, SequentialKind},
+		"scheduled again, a handler's": {true, handled, evidence{capacity: 1}, []blocker{{handled, 1}}, HandlerKind},
 		"nothing is known ahead":       {true, ownOne, evidence{capacity: 1}, nil, SequentialKind},
 	} {
 		base := []run.Run{r}
@@ -284,7 +284,7 @@ func TestKindOf(t *testing.T) {
 	none := r.Tasks.Groups[goneOne]
 	none.Done = 0
 	r.Tasks.Groups[goneOne] = none
-	if got, _ := compared(r, nil).kindOf(suspect{group: ownOne, blockers: []blocker{{goneOne, 1, 1}}}); got != ObsoleteKind {
+	if got, _ := compared(r, nil).kindOf(suspect{group: ownOne, blockers: []blocker{{goneOne, 1}}}); got != ObsoleteKind {
 		t.Errorf("of tasks that have not ended: %s", got)
 	}
 }
@@ -318,7 +318,7 @@ func TestMedianGap(t *testing.T) {
 
 // What takes longer is blamed even if other tasks ahead take more.
 func TestSlowed(t *testing.T) {
-	ahead := []blocker{{4, 1, 0.6}, {7, 1, 0.4}}
+	ahead := []blocker{{4, 0.6}, {7, 0.4}}
 	for name, c := range map[string]struct {
 		s    suspect
 		want int

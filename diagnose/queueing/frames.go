@@ -9,38 +9,45 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func frames(name string) bool { return strings.HasPrefix(name, "frames.") }
-
-func compare(a, b float64) int { return cmp.Compare(a, b) }
-
-// linked returns for how many late frames of an event the tasks of each group decided when they
-// were done: their critical paths wait for a thread in the time in which it ran such a task, or one
-// that such a task waited for. Only findings on frames need it (only).
-func (c comparison) linked(name, event string) (groups map[int]int, only bool) {
-	if !frames(name) {
-		return nil, false
-	}
-	groups = map[int]int{}
+// eachWait calls f with each step of an event's late frames, a thread that the frame waits for in it,
+// and the groups whose tasks, or those that such a task waited for, that thread ran meanwhile.
+func (c comparison) eachWait(event string, f func(frame int, step *run.PathStep, thread string, groups []int)) {
 	if c.run.Frames == nil {
-		return groups, true
+		return
 	}
-	for _, f := range c.run.Frames.Worst {
-		if event != "" && f.Event != event {
+	for i, frame := range c.run.Frames.Worst {
+		if event != "" && frame.Event != event {
 			continue
 		}
-		seen := map[int]bool{}
-		for _, step := range f.Path {
-			for _, thread := range threadsOf(step) {
-				for _, r := range c.head.Running(f.Repetition, thread, f.AtMS+step.FromMS, f.AtMS+step.ToMS) {
-					seen[r] = true
-				}
+		for k := range frame.Path {
+			step := &frame.Path[k]
+			for _, thread := range threadsOf(*step) {
+				f(i, step, thread, c.head.Running(frame.Repetition, thread, frame.AtMS+step.FromMS, frame.AtMS+step.ToMS))
 			}
 		}
-		for g := range seen {
-			groups[g]++
-		}
 	}
-	return groups, true
+}
+
+// linked returns for how many late frames of an event the tasks of each group decided when they
+// were done. Only findings on frames need it.
+func (c comparison) linked(metric, event string) map[int]int {
+	if !ofFrames(metric) {
+		return nil
+	}
+	frames := map[int]map[int]bool{}
+	c.eachWait(event, func(frame int, _ *run.PathStep, _ string, groups []int) {
+		for _, g := range groups {
+			if frames[g] == nil {
+				frames[g] = map[int]bool{}
+			}
+			frames[g][frame] = true
+		}
+	})
+	out := map[int]int{}
+	for g, all := range frames {
+		out[g] = len(all)
+	}
+	return out
 }
 
 // threadsOf returns the threads that a frame waits for in a step: the one at the end of the chain of
@@ -63,40 +70,39 @@ var waitsFor = map[string]string{run.WaitIO: "storage", run.WaitLock: "a lock", 
 // heldBy says what a group's tasks wait for themselves, for most of the time in which an event's late
 // frames wait for them; nil if they run.
 func (c comparison) heldBy(group int, event string) diagnose.Phrase {
-	if c.run.Frames == nil {
-		return nil
-	}
 	took, whole := map[held]float64{}, 0.0
-	for _, f := range c.run.Frames.Worst {
-		if event != "" && f.Event != event {
-			continue
+	var counted *run.PathStep
+	c.eachWait(event, func(_ int, step *run.PathStep, thread string, groups []int) {
+		if step == counted || !slices.Contains(groups, group) {
+			return
 		}
-		for _, step := range f.Path {
-			for _, thread := range threadsOf(step) {
-				if !slices.Contains(c.head.Running(f.Repetition, thread, f.AtMS+step.FromMS, f.AtMS+step.ToMS), group) {
-					continue
-				}
-				by := held{does: cmp.Or(step.Does, step.Kind)}
-				if step.Process != "" || !run.SameThread(thread, step.Thread) {
-					by.who = cmp.Or(step.Process, step.Thread)
-				}
-				took[by] += step.ToMS - step.FromMS
-				whole += step.ToMS - step.FromMS
-				break
-			}
+		counted = step
+		by := held{does: cmp.Or(step.Does, step.Kind)}
+		if step.Process != "" || !run.SameThread(thread, step.Thread) {
+			by.who = cmp.Or(step.Process, step.Thread)
 		}
-	}
-	for by, ms := range took {
-		does := waitsFor[by.does]
-		switch {
-		case ms <= whole*mostOf:
-		case by.who == "" && does != "":
-			return say(", which itself waits for ", does)
-		case by.who != "" && does != "":
-			return say(", which itself waits for ", diagnose.Named(by.who), ", and that for ", does)
-		case by.who != "":
-			return say(", which itself waits for ", diagnose.Named(by.who))
-		}
+		took[by] += step.ToMS - step.FromMS
+		whole += step.ToMS - step.FromMS
+	})
+	by, _ := mainly(took, whole)
+	does := waitsFor[by.does]
+	switch {
+	case by.who == "" && does != "":
+		return say(", which itself waits for ", does)
+	case by.who != "" && does != "":
+		return say(", which itself waits for ", diagnose.Named(by.who), ", and that for ", does)
+	case by.who != "":
+		return say(", which itself waits for ", diagnose.Named(by.who))
 	}
 	return nil
+}
+
+// mainly returns what took more than half of a time; false where nothing did.
+func mainly[T comparable](took map[T]float64, whole float64) (what T, ok bool) {
+	for one, ms := range took {
+		if ms > mostOf*whole {
+			return one, true
+		}
+	}
+	return what, false
 }

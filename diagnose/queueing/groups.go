@@ -27,8 +27,12 @@ func (s side) tells(what string) bool { return slices.Contains(s.Tells, what) }
 // unit returns the unit of a group.
 func (s side) unit(g run.TaskGroup) run.TaskUnit { return s.Units[g.Unit] }
 
-// oneByOne are the kinds of units that run one task at a time by their nature (definition 4).
-var oneByOne = []string{run.MainThread, run.PlainThread, run.HandlerThread, run.IntentService}
+// Kinds of units: loopers take messages from a queue; and all these run one task at a time by their
+// nature (definition 4).
+var (
+	loopers  = []string{run.HandlerThread, run.IntentService, run.MainThread}
+	oneByOne = append([]string{run.PlainThread}, loopers...)
+)
 
 // capacity returns how many tasks a unit runs at the same time, 0 where that is unknown. Even a
 // source that can't tell it of pools may know it of a unit, such as AsyncTask's serial executor.
@@ -66,20 +70,19 @@ func unitName(u run.TaskUnit) string { return u.Kind + " " + number.ReplaceAllSt
 // event and name and, where several have it, scheduled by the method most like its own. Units may
 // differ: to move a task to another executor may be the defect.
 func (s side) find(of side, g run.TaskGroup) []int {
-	return s.choose(of, g, func(o run.TaskGroup) bool { return o.Event == g.Event && o.Name == g.Name })
+	return s.choose(of, g, func(o run.TaskGroup) bool { return o.Event == g.Event })
 }
 
 // findAny is find over all events.
 func (s side) findAny(of side, g run.TaskGroup) []int {
-	return s.choose(of, g, func(o run.TaskGroup) bool { return o.Name == g.Name })
+	return s.choose(of, g, func(run.TaskGroup) bool { return true })
 }
 
-func (s side) choose(of side, g run.TaskGroup, like func(run.TaskGroup) bool) []int {
-	var out []int
+func (s side) choose(of side, g run.TaskGroup, like func(run.TaskGroup) bool) (out []int) {
 	best := 0
 	context := of.context(g)
 	for i, o := range s.Groups {
-		if !like(o) {
+		if o.Name != g.Name || !like(o) {
 			continue
 		}
 		n := shared(context, s.context(o))
@@ -103,21 +106,28 @@ func shared(a, b []string) (n int) {
 	return n
 }
 
-// each returns a time of groups in each repetition: the longest of any of them.
-func (s side) each(groups []int, of func(run.TaskGroup) []float64) []float64 {
-	out := make([]float64, s.repetitions)
-	for _, i := range groups {
-		for k, v := range of(s.Groups[i]) {
-			out[k] = max(out[k], v)
+// values is a number of groups in each repetition.
+type values func(s side, groups []int) []float64
+
+// longestOf is the longest time of any of the groups.
+func longestOf(times func(run.TaskGroup) []float64) values {
+	return func(s side, groups []int) []float64 {
+		out := make([]float64, s.repetitions)
+		for _, i := range groups {
+			for k, v := range times(s.Groups[i]) {
+				out[k] = max(out[k], v)
+			}
 		}
+		return out
 	}
-	return out
 }
 
-func queuedMax(g run.TaskGroup) []float64 { return g.QueuedMaxMS }
-func ranMax(g run.TaskGroup) []float64    { return g.RanMaxMS }
+var (
+	longestWait = longestOf(func(g run.TaskGroup) []float64 { return g.QueuedMaxMS })
+	longestRun  = longestOf(func(g run.TaskGroup) []float64 { return g.RanMaxMS })
+)
 
-// count returns how many tasks of groups there are in each repetition.
+// count is how many tasks there are.
 func (s side) count(groups []int) []float64 {
 	out := make([]float64, s.repetitions)
 	for _, i := range groups {
@@ -128,41 +138,32 @@ func (s side) count(groups []int) []float64 {
 	return out
 }
 
-// sum adds up a count of groups.
-func (s side) sum(groups []int, of func(run.TaskGroup) int) (n float64) {
-	for _, i := range groups {
-		n += float64(of(s.Groups[i]))
-	}
-	return n
-}
-
-func scheduled(g run.TaskGroup) int { return g.Scheduled }
-func started(g run.TaskGroup) int   { return g.Started }
-func cancelled(g run.TaskGroup) int { return g.Cancelled }
-func obsolete(g run.TaskGroup) int  { return g.Obsolete }
-
 // meanRan returns how long a task of groups runs on average, and how many are known.
-func (s side) meanRan(groups []int) (ms float64, n int) {
-	for _, i := range groups {
-		ran := s.Groups[i].Ran
-		ms, n = ms+ran.MeanMS*float64(ran.Count), n+ran.Count
+func meanRan(groups []run.TaskGroup) (ms float64, n int) {
+	for _, g := range groups {
+		ms, n = ms+g.Ran.MeanMS*float64(g.Ran.Count), n+g.Ran.Count
 	}
 	return ms / float64(max(n, 1)), n
 }
 
-// longestRun returns the longest run of a task of groups.
-func (s side) longestRun(groups []int) (ms float64) {
-	for _, i := range groups {
-		ms = max(ms, longest(s.Groups[i].Ran))
+// longest returns the longest time of distributions.
+func longest(all ...run.Spread) (out float64) {
+	for _, s := range all {
+		out = max(out, s.MeanMS)
+		for _, q := range s.QuantilesMS {
+			out = max(out, q)
+		}
 	}
-	return ms
+	return out
 }
 
-// longest returns the longest time of a distribution.
-func longest(s run.Spread) float64 {
-	out := s.MeanMS
-	for _, q := range s.QuantilesMS {
-		out = max(out, q)
+func queued(g run.TaskGroup) run.Spread { return g.Queued }
+func ran(g run.TaskGroup) run.Spread    { return g.Ran }
+
+// spreads returns a distribution of each group.
+func spreads(groups []run.TaskGroup, of func(run.TaskGroup) run.Spread) (out []run.Spread) {
+	for _, g := range groups {
+		out = append(out, of(g))
 	}
 	return out
 }
@@ -170,21 +171,22 @@ func longest(s run.Spread) float64 {
 // blocker is a group that late tasks waited for.
 type blocker struct {
 	group int
-	tasks int
 	share float64 // of the time that was waited for
 }
 
+// leastBlocker is the share of the time that is waited for, from which on a group is named.
+const leastBlocker = 0.05
+
 // blockers returns the groups that a group's late tasks waited for, the one that took most of the
 // time first, without those that took next to none.
-func (s side) blockers(g run.TaskGroup) []blocker {
+func (s side) blockers(g run.TaskGroup) (out []blocker) {
 	whole := 0.0
 	for _, a := range g.Late.WaitedFor {
 		whole += float64(a.Tasks) * a.RanMS
 	}
-	var out []blocker
 	for _, a := range g.Late.WaitedFor {
 		if share := float64(a.Tasks) * a.RanMS / whole; share >= leastBlocker {
-			out = append(out, blocker{a.Group, a.Tasks, share})
+			out = append(out, blocker{a.Group, share})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b blocker) int { return cmp.Compare(b.share, a.share) })

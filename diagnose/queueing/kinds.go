@@ -1,6 +1,7 @@
 package queueing
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
@@ -22,22 +23,38 @@ const (
 // firstRank is the rank of the first kind, behind those of frames.
 const firstRank = 45
 
-// kinds are all kinds, in the order that applies where it is unknown which explains more.
-var _ = diagnose.Register(ranked(
-	diagnose.Kind{Name: LibraryKind, Alert: true},
-	diagnose.Kind{Name: ObsoleteKind, Alert: true},
-	diagnose.Kind{Name: HandlerKind, Alert: true},
-	diagnose.Kind{Name: PoolKind, Alert: true},
-	diagnose.Kind{Name: SequentialKind, Alert: true},
-	diagnose.Kind{Name: LongKind, Alert: true},
-	diagnose.Kind{Name: QueueKind},
-)...)
+// causeKind has everything specific to a kind but the rule that recognizes it.
+type causeKind struct {
+	name string
+	// subject is what is to blame, the same from run to run; before and after are the title's words
+	// around it.
+	subject       func(teller) diagnose.Part
+	before, after string
+	// doubt is what may be wrong with the cause, with what to try where it is not.
+	doubt func(teller) diagnose.Phrase
+}
 
-func ranked(all ...diagnose.Kind) []diagnose.Kind {
-	for i := range all {
-		all[i].Family, all[i].Rank = Family, firstRank+i
+// kinds are all kinds, in the order that applies where it is unknown which explains more.
+var kinds = []causeKind{
+	{LibraryKind, teller.library, "", " runs its calls one by one", words("Another call of the library may not block, or its own pool may be larger: its documentation says which.")},
+	{ObsoleteKind, teller.behind, "", " is not cancelled", teller.stillWanted},
+	{HandlerKind, teller.unit, "too much is posted to ", "", words("Messages of one looper may rely on their order: those that do not need it can go to another thread.")},
+	{PoolKind, teller.unit, "too few workers in ", "", words("More workers help where tasks wait for the network or the storage, and less where they compute: no phone has more than its cores.")},
+	{SequentialKind, teller.task, "", " waits in a queue of one", words("The recording does not tell whether these tasks need their order: if not, give them an executor with more threads, or each its own.")},
+	{LongKind, teller.behind, "", " takes longer", teller.slowerThings},
+	{QueueKind, teller.unit, "a long queue in ", "", teller.unknownCapacity},
+}
+
+var _ = func() []string {
+	var all []diagnose.Kind
+	for i, k := range kinds {
+		all = append(all, diagnose.Kind{Family: Family, Name: k.name, Rank: firstRank + i, Alert: k.name != QueueKind})
 	}
-	return all
+	return diagnose.Register(all...)
+}()
+
+func words(text string) func(teller) diagnose.Phrase {
+	return func(teller) diagnose.Phrase { return say(text) }
 }
 
 // Parts of a queue from which on a rule applies.
@@ -51,10 +68,10 @@ const (
 // kindOf returns the defect that makes a queue long, and the method of the library for a library's.
 // What a source does not tell decides nothing: without capacities a pool's defect is not named.
 func (c comparison) kindOf(s suspect) (kind, called string) {
-	if called := c.libraryOf(s); called != "" {
-		return LibraryKind, called
-	}
+	called = c.libraryOf(s)
 	switch {
+	case called != "":
+		return LibraryKind, called
 	case c.obsolete(s):
 		return ObsoleteKind, ""
 	case !c.alone() && !s.structural():
@@ -73,8 +90,9 @@ func (c comparison) kindOf(s suspect) (kind, called string) {
 // called by the app; "" for none. Where there are runs before, these tasks have to be what changed.
 func (c comparison) libraryOf(s suspect) string {
 	share := map[string]float64{}
+	changed := slices.Concat(s.newcomers, s.added, s.longer)
 	for _, b := range s.blockers {
-		if c.alone() || slices.Contains(s.newcomers, b.group) || slices.Contains(s.added, b.group) || slices.Contains(s.longer, b.group) {
+		if c.alone() || slices.Contains(changed, b.group) {
 			called := library(c.head.context(c.head.Groups[b.group]), c.run.App.Package)
 			if share[called] += b.share; share[called] >= mostOf {
 				return called
@@ -111,12 +129,8 @@ func (c comparison) again(g run.TaskGroup) bool {
 // medianGap returns the median time between the scheduling of tasks of one repetition, 0 where
 // there are no two.
 func medianGap(all []run.SlowTask) float64 {
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b run.SlowTask) int {
-		if a.Repetition != b.Repetition {
-			return a.Repetition - b.Repetition
-		}
-		return compare(a.AtMS, b.AtMS)
+	all = slices.SortedFunc(slices.Values(all), func(a, b run.SlowTask) int {
+		return cmp.Or(cmp.Compare(a.Repetition, b.Repetition), cmp.Compare(a.AtMS, b.AtMS))
 	})
 	var gaps []float64
 	for i := 1; i < len(all); i++ {
@@ -131,46 +145,18 @@ func medianGap(all []run.SlowTask) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// loopers are the kinds of units that take messages from a looper's queue.
-var loopers = []string{run.HandlerThread, run.IntentService, run.MainThread}
-
 func (c comparison) looper(s suspect) bool {
 	return slices.Contains(loopers, c.head.unit(c.head.Groups[s.group]).Kind)
-}
-
-// subject returns what is to blame, the same from run to run: the unit that has too few workers or
-// too much to do, the library, or the tasks that should not wait, not run, or not take so long.
-func (c comparison) subject(s suspect) string {
-	g := c.head.Groups[s.group]
-	switch s.kind {
-	case LibraryKind:
-		return packageOf(s.called)
-	case HandlerKind, PoolKind, QueueKind:
-		return named(c.head.unit(g).Name)
-	case ObsoleteKind, LongKind:
-		if at := s.slowed(); at >= 0 {
-			return named(c.head.Groups[at].Name)
-		}
-	}
-	return named(g.Name)
 }
 
 // slowed returns the group ahead that matters most: one that takes longer than before, or else the
 // one that most is waited for; -1 for none.
 func (s suspect) slowed() int {
-	if s.kind == LongKind && len(s.longer) > 0 {
+	switch {
+	case s.kind == LongKind && len(s.longer) > 0:
 		return s.longer[0]
-	}
-	if len(s.blockers) > 0 {
+	case len(s.blockers) > 0:
 		return s.blockers[0].group
 	}
 	return -1
-}
-
-// named returns a name, or words where there is none.
-func named(name string) string {
-	if name == "" {
-		return "a task without a name"
-	}
-	return name
 }

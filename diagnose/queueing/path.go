@@ -8,39 +8,32 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// mostOfRun is the share of a task's run from which on what it waits for is named.
-const mostOfRun = 0.5
-
 // behindWhat is what the thread of a task waits for.
 type behindWhat struct{ kind, who string }
 
 // waitIn says what a task's run was a wait for, for most of its time: "waited for storage for up to
 // 600 ms (92 % of its run)"; nil where it ran, or nothing is known.
 func waitIn(path []run.TaskStep, ranMS float64) diagnose.Phrase {
-	took, then := map[behindWhat]float64{}, map[behindWhat]map[string]float64{}
+	took := map[behindWhat]float64{}
 	for _, s := range path {
-		what := whatOf(s)
-		if then[what] == nil {
-			then[what] = map[string]float64{}
-		}
-		took[what] += s.ToMS - s.FromMS
-		then[what][s.Does] += s.ToMS - s.FromMS
+		took[whatOf(s)] += s.ToMS - s.FromMS
 	}
-	for what, long := range took {
-		if long <= mostOfRun*ranMS {
-			continue
-		}
-		if names := what.phrase(); names != nil {
-			out := say("waited for ", names, " for up to ", ms(long), " (", diagnose.Amount{Value: min(long/ranMS, 1), Unit: "ratio"}, " of its run)")
-			for does, part := range then[what] {
-				if end := waitsFor[does]; end != "" && part > mostOfRun*long {
-					return say(out, ", and that for ", end)
-				}
-			}
-			return out
+	what, ok := mainly(took, ranMS)
+	names := what.phrase()
+	if !ok || names == nil {
+		return nil
+	}
+	does := map[string]float64{}
+	for _, s := range path {
+		if whatOf(s) == what {
+			does[s.Does] += s.ToMS - s.FromMS
 		}
 	}
-	return nil
+	out := say("waited for ", names, " for up to ", ms(took[what]), " (", ratio(min(took[what]/ranMS, 1)), " of its run)")
+	if then, ok := mainly(does, took[what]); ok && waitsFor[then] != "" {
+		return say(out, ", and that for ", waitsFor[then])
+	}
+	return out
 }
 
 // whatOf returns what a step waits for, by its kind and, for a lock, binder and sleep, by whom.
@@ -94,7 +87,7 @@ func (t teller) aheadWaits() (group int, waits diagnose.Phrase) {
 }
 
 // runWaits says what the longest run of a group's tasks waited for.
-func (s side) runWaits(g run.TaskGroup) diagnose.Phrase {
+func runWaits(g run.TaskGroup) diagnose.Phrase {
 	var most run.SlowTask
 	for _, one := range g.Longest {
 		if len(one.Path) > 0 && one.RanMS > most.RanMS {

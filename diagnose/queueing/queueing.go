@@ -16,11 +16,11 @@
 package queueing
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -33,13 +33,8 @@ var Family = diagnose.Family{Name: "tasks", Title: "What the tasks waited for", 
 // record that has late tasks says by which threshold.
 const DefaultOverMS = 500
 
-// Limits on the explanations of one run.
-const (
-	maxBase     = 5  // runs that a head is compared with
-	maxFindings = 12 // that are explained
-	maxEach     = 4  // causes of one finding
-	maxAlone    = 20 // the same where there is neither a finding nor a run before
-)
+// maxAlone limits the causes of an event where there is neither a finding nor a run before.
+const maxAlone = 20
 
 // waited is the explained metric where nothing was flagged; settled is an event's own time.
 const (
@@ -57,30 +52,22 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 		return nil
 	}
 	base = alike(head, base)
-	most := maxEach
+	most := contrast.MaxEach
 	if len(found) == 0 && len(base) == 0 {
 		found, most = everyEvent(head.Tasks), maxAlone
 	}
 	c := compared(head, base)
-	var out []diagnose.Cause
-	explained := map[string]bool{}
-	for _, f := range found {
-		event := recorded(head.Tasks, f.Event)
-		if f.Direction != gate.ToRegression || !explains(head, f.Metric) || len(explained) >= maxFindings && !explained[event] {
-			continue
-		}
-		causes := c.of(f, event)
-		diagnose.Order(causes)
-		causes = causes[:min(len(causes), most)]
-		if explained[event] { // already explained, for another number or time of the same event
-			causes = causes[:min(len(causes), 1)]
-			for i := range causes {
-				causes[i].Tables, causes[i].Picture, causes[i].FurtherPicture = nil, nil, nil
+	out := contrast.Explainer{
+		Head: head, Explains: func(metric string) bool { return explains(head, metric) },
+		Event: func(f diagnose.Finding) string { return recorded(head.Tasks, f.Event) },
+		Causes: func(f diagnose.Finding, event string) (out []diagnose.Cause) {
+			for _, s := range c.suspects(f, event) {
+				out = append(out, teller{c, s}.cause())
 			}
-		}
-		explained[event] = explained[event] || len(causes) > 0
-		out = append(out, causes...)
-	}
+			diagnose.Order(out)
+			return out[:min(len(out), most)]
+		},
+	}.Regressions(found)
 	if len(out) == 0 { // nothing to blame
 		out = better(head, base, found)
 	}
@@ -88,8 +75,7 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 }
 
 // everyEvent returns findings for the events with late tasks.
-func everyEvent(t *run.Tasks) []diagnose.Finding {
-	var out []diagnose.Finding
+func everyEvent(t *run.Tasks) (out []diagnose.Finding) {
 	for _, g := range t.Groups {
 		late := diagnose.Finding{Event: g.Event, Metric: waited, Direction: gate.ToRegression}
 		if g.Late != nil && !slices.Contains(out, late) {
@@ -99,55 +85,40 @@ func everyEvent(t *run.Tasks) []diagnose.Finding {
 	return out
 }
 
+// explains reports whether tasks can explain a metric: frames, tasks, the time until something is
+// displayed or an event's last frame, and times that the app or another tool measured. CPU time, for
+// instance, does not depend on any queue.
+func explains(head run.Run, name string) bool {
+	family, _, _ := strings.Cut(name, ".")
+	_, known := builtin.Lookup(name)
+	return slices.Contains([]string{"tasks", "startup", "frames"}, family) || name == settled || !known && msOf[unitOf(head, name)] > 0
+}
+
 // builtin are the metrics that apkgate measures itself.
 var builtin = metric.Default()
-
-// explains reports whether tasks can explain a metric: frames, tasks, the time until something is
-// displayed or an event's last frame, and times that the app or another tool measured. CPU time, for instance, does not
-// depend on any queue.
-func explains(head run.Run, name string) bool {
-	if name == waited || strings.HasPrefix(name, "tasks.") || strings.HasPrefix(name, "startup.") || strings.HasPrefix(name, "frames.") || name == settled {
-		return true
-	}
-	_, known := builtin.Lookup(name)
-	return !known && isTime(head, name)
-}
-
-// isTime reports whether a metric that the run declares is in units of time.
-func isTime(head run.Run, name string) bool {
-	at := slices.IndexFunc(head.Declared, func(d run.Declared) bool { return d.Name == name })
-	return at >= 0 && msOf[head.Declared[at].Unit] > 0
-}
 
 // msOf are milliseconds of units of time.
 var msOf = map[string]float64{"ms": 1, "s": 1_000, "us": 0.001, "µs": 0.001, "ns": 0.000_001}
 
-// alike returns the runs before whose tasks the head's can be compared with, newest first: of the
-// same app, scenario, device and source.
-func alike(head run.Run, candidates []run.Run) []run.Run {
-	like := slices.DeleteFunc(slices.Clone(candidates), func(r run.Run) bool {
-		return r.Tasks == nil || r.Tasks.Source != head.Tasks.Source || r.Status == run.Failed || r.ID != "" && r.ID == head.ID ||
-			r.App.Package != head.App.Package || r.Scenario != head.Scenario ||
-			r.Context["manufacturer"] != head.Context["manufacturer"] || r.Context["model"] != head.Context["model"]
-	})
-	slices.SortStableFunc(like, func(a, b run.Run) int {
-		other := func(r run.Run) int {
-			if r.Context["sdk"] == head.Context["sdk"] {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(other(a), other(b)), b.Started.Compare(a.Started))
-	})
-	return like[:min(len(like), maxBase)]
+// unitOf returns the unit of a metric that is built in, or that the run declares.
+func unitOf(head run.Run, name string) string {
+	if m, known := builtin.Lookup(name); known {
+		return m.Unit
+	}
+	if at := slices.IndexFunc(head.Declared, func(d run.Declared) bool { return d.Name == name }); at >= 0 {
+		return head.Declared[at].Unit
+	}
+	return ""
 }
 
-// recorded returns the event of a finding as in the record, which combines all occurrences of one
-// name: "tap" for "tap#2" (run.EventNames).
+// alike returns the runs before whose tasks the head's can be compared with: of the same source.
+func alike(head run.Run, candidates []run.Run) []run.Run {
+	return contrast.Runs(head, candidates, func(r run.Run) bool { return r.Tasks != nil && r.Tasks.Source == head.Tasks.Source })
+}
+
+// recorded returns the event of a finding as in the record.
 func recorded(t *run.Tasks, event string) string {
-	at := strings.LastIndexByte(event, '#')
-	if at <= 0 || slices.ContainsFunc(t.Groups, func(g run.TaskGroup) bool { return g.Event == event }) {
-		return event
-	}
-	return event[:at]
+	return contrast.Recorded(event, func(event string) bool {
+		return slices.ContainsFunc(t.Groups, func(g run.TaskGroup) bool { return g.Event == event })
+	})
 }

@@ -1,6 +1,7 @@
 package queueing
 
 import (
+	std "cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -367,7 +368,7 @@ func TestWhatTasksWaitedForThemselves(t *testing.T) {
 		steps := []diagnose.Step{
 			{Thread: "Picture", Kind: diagnose.Queued, ToMS: 640}, {Thread: "after open", Kind: diagnose.Scheduling, FromMS: -30},
 			{Thread: "AsyncTask #1", Kind: run.WaitRunning, What: "Sync", FromMS: -10, ToMS: 640}, {Thread: "AsyncTask #1", Kind: run.WaitRunning, What: "Picture", FromMS: 640, ToMS: 840},
-			{Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: -10}, {Thread: orElse(path.Thread, "AsyncTask #1 in detail"), Kind: path.Kind, Does: path.Does, What: path.What, FromMS: 0, ToMS: 600},
+			{Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: -10}, {Thread: std.Or(path.Thread, "AsyncTask #1 in detail"), Kind: path.Kind, Does: path.Does, What: path.What, FromMS: 0, ToMS: 600},
 			{Thread: "AsyncTask #1 in detail", Kind: run.WaitIO, FromMS: 640, ToMS: 690}, {Thread: "AsyncTask #1 in detail", Kind: run.WaitRunning, FromMS: 690, ToMS: 840},
 		}
 		if diff := cmp.Diff(steps, got.Picture.Threads.Frames[0].Steps); diff != "" {

@@ -1,6 +1,7 @@
 package queueing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -31,11 +32,14 @@ func (t teller) tables() []diagnose.Table {
 	queue := diagnose.Table{Main: true, Title: "Tasks in the queue of " + named(t.head.unit(t.own()).Name), Columns: []diagnose.Column{
 		{Title: "Similar tasks"}, {Title: "Tasks", Spare: 2}, {Title: "Longest wait"}, {Title: "Before", Spare: 1}, {Title: "Runs on average"}, {Title: "Before", Spare: 1}, {Title: "Longest run", Spare: 3}, {Title: "In the queue"},
 	}, Note: say("Waits are from when a task is due to its start. c1, c2 and so on number the groups of similar tasks.")}
-	if t.alone() {
-		queue.Columns = slices.Concat(queue.Columns[:3], queue.Columns[4:5], queue.Columns[6:])
-	}
 	for n, at := range t.groups() {
-		queue.Rows = append(queue.Rows, diagnose.Row{Cells: t.row(n, at), Direction: gate.None})
+		queue.Add(gate.None, t.row(n, at)...)
+	}
+	if t.alone() {
+		queue.Columns = withoutBefore(queue.Columns)
+		for i, r := range queue.Rows {
+			queue.Rows[i].Cells = withoutBefore(r.Cells)
+		}
 	}
 	out := []diagnose.Table{queue}
 	if stacks := t.stacks(); len(stacks.Rows) > 0 {
@@ -47,25 +51,22 @@ func (t teller) tables() []diagnose.Table {
 // row returns a group's cells.
 func (t teller) row(n, at int) []diagnose.Phrase {
 	g := t.head.Groups[at]
-	cells := []diagnose.Phrase{
-		say(label(n), " ", diagnose.Coded(named(g.Name))), say(diagnose.Amount{Value: float64(g.Scheduled)}),
-		amountOf(g.Queued.Count, longest(g.Queued)), nil, amountOf(g.Ran.Count, g.Ran.MeanMS), nil, amountOf(g.Ran.Count, longest(g.Ran)), t.status(at),
+	earlier := t.before(g, side.find)
+	ranBefore, runsBefore := meanRan(earlier)
+	waits := spreads(earlier, queued)
+	waitsBefore := 0
+	for _, s := range waits {
+		waitsBefore += s.Count
 	}
-	if t.alone() {
-		return slices.Concat(cells[:3], cells[4:5], cells[6:])
+	return []diagnose.Phrase{
+		say(label(n), " ", diagnose.Coded(named(g.Name))), say(count(g.Scheduled)),
+		amountOf(g.Queued.Count, longest(g.Queued)), amountOf(waitsBefore, longest(waits...)),
+		amountOf(g.Ran.Count, g.Ran.MeanMS), amountOf(runsBefore, ranBefore), amountOf(g.Ran.Count, longest(g.Ran)), t.status(at),
 	}
-	waits, ran, n, m := 0.0, 0.0, 0, 0
-	for i, groups := range t.same(g, false) {
-		for _, k := range groups {
-			o := t.base[i].Groups[k]
-			waits, n = max(waits, longest(o.Queued)), n+o.Queued.Count
-		}
-		mean, count := t.base[i].meanRan(groups)
-		ran, m = ran+mean*float64(count), m+count
-	}
-	cells[3], cells[5] = amountOf(n, waits), amountOf(m, ran/float64(max(m, 1)))
-	return cells
 }
+
+// withoutBefore leaves out what is about the runs before.
+func withoutBefore[T any](cells []T) []T { return slices.Concat(cells[:3], cells[4:5], cells[6:]) }
 
 // label names the n-th group as the paper does: c1 is the one that waits.
 func label(n int) string { return fmt.Sprintf("c%d", n+1) }
@@ -121,48 +122,43 @@ func (t teller) picture() *diagnose.Picture {
 	if len(t.own().Longest) == 0 {
 		return nil
 	}
-	waits := []diagnose.DrawnFrame{t.head.drawn(diagnose.Waited, t.own(), t.own().Longest[0])}
-	var before run.SlowTask
-	var of run.TaskGroup
-	var in side
-	for i, groups := range t.same(t.own(), false) {
-		for _, k := range groups {
-			if g := t.base[i].Groups[k]; len(g.Longest) > 0 && g.Longest[0].QueuedMS >= before.QueuedMS {
-				before, of, in = g.Longest[0], g, t.base[i]
+	waits := []diagnose.DrawnFrame{t.head.drawn(diagnose.Waited, t.own())}
+	before := -1.0
+	for _, b := range t.base {
+		for _, k := range b.find(t.head, t.own()) {
+			if g := b.Groups[k]; len(g.Longest) > 0 && g.Longest[0].QueuedMS >= before {
+				before = g.Longest[0].QueuedMS
+				waits = append(waits[:1], b.drawn(diagnose.WaitedBefore, g))
 			}
 		}
-	}
-	if in.Tasks != nil {
-		waits = append(waits, in.drawn(diagnose.WaitedBefore, of, before))
 	}
 	return diagnose.PictureOfQueue("What "+named(t.own().Name)+" waited for", waits)
 }
 
-// drawn returns a task as a picture draws it: from the event, its wait, what ran in its unit meanwhile,
-// its own run, and what either waited for. Times begin when it was due.
-func (s side) drawn(role diagnose.Role, g run.TaskGroup, one run.SlowTask) diagnose.DrawnFrame {
-	out := diagnose.DrawnFrame{Role: role, Repetition: one.Repetition, TookMS: one.QueuedMS + one.RanMS}
-	due := one.AtMS + one.DelayMS
-	thread := named(s.unit(g).Name)
-	out.Steps = append(out.Steps, diagnose.Step{Thread: named(g.Name), Kind: diagnose.Queued, ToMS: one.QueuedMS})
+// drawn returns a group's longest wait as a picture draws it: from the event, the wait, what ran in
+// the unit meanwhile, the task's own run, and what either waited for. Times begin when it was due.
+func (s side) drawn(role diagnose.Role, g run.TaskGroup) diagnose.DrawnFrame {
+	one := g.Longest[0]
+	due, unit := one.AtMS+one.DelayMS, named(s.unit(g).Name)
+	steps := []diagnose.Step{{Thread: named(g.Name), Kind: diagnose.Queued, ToMS: one.QueuedMS}}
 	if g.Event != "" && one.EventMS > 0 && one.EventMS < due && due-one.EventMS <= longestLead {
-		out.Steps = append(out.Steps, diagnose.Step{Thread: "after " + g.Event, Kind: diagnose.Scheduling, FromMS: one.EventMS - due})
+		steps = append(steps, diagnose.Step{Thread: "after " + g.Event, Kind: diagnose.Scheduling, FromMS: one.EventMS - due})
 	}
 	var parts []diagnose.Step
 	for _, a := range one.Ahead {
-		name := "a task of a group that is left out"
+		name, thread := "a task of a group that is left out", cmp.Or(a.Thread, unit)
 		if a.Group >= 0 {
 			name = named(s.Groups[a.Group].Name)
 		}
-		out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(a.Thread, thread), Kind: run.WaitRunning, What: name, FromMS: a.FromMS - due, ToMS: a.ToMS - due})
+		steps = append(steps, diagnose.Step{Thread: thread, Kind: run.WaitRunning, What: name, FromMS: a.FromMS - due, ToMS: a.ToMS - due})
 		if len(parts) < maxDetail {
-			parts = append(parts, detail(a.Path, orElse(a.Thread, thread), due)...)
+			parts = append(parts, detail(a.Path, thread, due)...)
 		}
 	}
-	out.Steps = append(out.Steps, diagnose.Step{Thread: orElse(one.Thread, thread), Kind: run.WaitRunning, What: named(g.Name), FromMS: one.QueuedMS, ToMS: one.QueuedMS + one.RanMS})
-	parts = append(parts, detail(one.Path, orElse(one.Thread, thread), due)...)
-	out.Steps = append(out.Steps, parts...)
-	return out
+	thread := cmp.Or(one.Thread, unit)
+	steps = append(steps, diagnose.Step{Thread: thread, Kind: run.WaitRunning, What: named(g.Name), FromMS: one.QueuedMS, ToMS: one.QueuedMS + one.RanMS})
+	parts = append(parts, detail(one.Path, thread, due)...)
+	return diagnose.DrawnFrame{Role: role, Repetition: one.Repetition, TookMS: one.QueuedMS + one.RanMS, Steps: append(steps, parts...)}
 }
 
 // maxDetail is from how many steps on within tasks no more are drawn.
@@ -171,10 +167,3 @@ const maxDetail = 80
 // longestLead is how long before a task is due its event may be, in ms, to be in its picture: from
 // farther on the rest would be too small to read.
 const longestLead = 2_000.0
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
