@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 	"github.com/apkgate/apkgate/trace/tasks/grouping"
-	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
+	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
 )
 
 // phoned is an app of Figures 5 to 9 as a simulated phone runs it.
@@ -159,7 +159,7 @@ func (p slowPhone) messages(takes time.Duration) tasks.List {
 	pid := strings.TrimSpace(p.tell("echo '"+messagesConfig+"' | perfetto --txt -c - -o "+slowTrace+" --background", 0))
 	p.tell(p.instrumented(), takes+5*time.Second)
 	p.tell("kill "+pid, time.Second)
-	list, err := messagequeue.Read(packets.Packets(strings.NewReader(p.tell("cat "+slowTrace, 0))), nil)
+	list, err := tracedtasks.ReadMessages(packets.Packets(strings.NewReader(p.tell("cat "+slowTrace, 0))), nil)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -8,6 +8,8 @@
 package tasks
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +49,19 @@ type Tells struct {
 	Contexts     bool // the stacks that scheduled tasks
 	Capacity     bool // how many tasks a pool runs at the same time
 	Cancellation bool // that a task was removed before it was done
+}
+
+// Words returns what is told in the words of records.
+func (t Tells) Words() (words []string) {
+	for _, one := range []struct {
+		told bool
+		word string
+	}{{t.Contexts, run.TellsContexts}, {t.Capacity, run.TellsCapacity}, {t.Cancellation, run.TellsCancellation}} {
+		if one.told {
+			words = append(words, one.word)
+		}
+	}
+	return words
 }
 
 // Unit executes tasks one after the other, or Capacity of them at the same time (the paper's
@@ -97,19 +112,17 @@ func (t Task) Ran() (time.Duration, bool) {
 	return max(0, t.Done-t.Started), true
 }
 
-// Pool returns the common part of the names of a pool's workers, by the name of one of them: it
-// ends in a number ("pool-3-thread-2" of Executors, "AsyncTask #4"), or is that of OkHttp, whose
-// threads are named after what they load. It returns "" for a name that says nothing of a pool: the
-// one that Java gives to all threads without a name ("Thread-12"), and none.
-func Pool(worker string) string {
-	if worker == "OkHttp" || strings.HasPrefix(worker, "OkHttp ") {
-		return "OkHttp"
+// Begun returns when the task was scheduled, or started where that alone is known.
+func (t Task) Begun() time.Duration {
+	if t.Scheduled == Unknown {
+		return t.Started
 	}
-	name := strings.TrimRight(strings.TrimRight(worker, "0123456789"), " -_#:.")
-	if name == "Thread" {
-		return ""
-	}
-	return name
+	return t.Scheduled
+}
+
+// Sort puts the tasks in their order.
+func (l *List) Sort() {
+	slices.SortStableFunc(l.Tasks, func(a, b Task) int { return cmp.Compare(a.Begun(), b.Begun()) })
 }
 
 // Contention reports whether a slice is ART's of a wait for a lock (runtime/monitor.cc and

@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/tables/tablestest"
 	"github.com/apkgate/apkgate/trace/tasks"
-	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
+	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
 )
 
 const (
@@ -52,7 +52,7 @@ func recordMessages(t *testing.T, p *Phone, config string) (tasks.List, []byte, 
 	output(t, p, "kill "+pid)
 	pass(t, p, time.Second)
 	raw := []byte(output(t, p, "cat "+kernelTrace))
-	list, err := messagequeue.Read(packets.Packets(bytes.NewReader(raw)), nil)
+	list, err := tracedtasks.ReadMessages(packets.Packets(bytes.NewReader(raw)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -28,7 +29,7 @@ const Format = "apkgate.tasks/1"
 const (
 	maxTasks    = 1 << 18
 	maxCapacity = 1 << 16
-	maxDelay    = 24 * time.Hour
+	maxDelayMS  = 24 * 60 * 60 * 1000
 	maxTime     = 1 << 60 // ns
 	maxFrames   = 1 << 20 // of all stacks
 )
@@ -58,27 +59,29 @@ type line struct {
 
 // reader is the state of reading.
 type reader struct {
-	out                            tasks.List
-	places                         map[int64]int // of tasks, by their ids
-	units                          map[unitKey]int
-	stacks                         map[uint64][]string
-	seed                           maphash.Seed
-	names                          tasks.Names
-	frames                         int
-	foreign, unknown, lost, failed int
-	contextless                    int
-	failure                        string
-	warnings                       trace.Warnings
+	out                     tasks.List
+	places                  map[int64]int // of tasks, by their ids
+	units                   tasks.Units[queue]
+	stacks                  map[uint64][]string
+	seed                    maphash.Seed
+	names                   tasks.Names
+	frames                  int
+	foreign, unknown        int // lines
+	lost, failed, stackless int
+	failure                 string
+	warnings                trace.Warnings
 }
 
-type unitKey struct{ name, queue string }
+// queue identifies a unit.
+type queue struct{ name, queue string }
 
 // Read reads the lines. An error is one of reading.
 func Read(src io.Reader) (tasks.List, error) {
 	r := &reader{
 		out:    tasks.List{Source: Source, Tells: tasks.Tells{Contexts: true, Capacity: true, Cancellation: true}},
-		places: map[int64]int{}, units: map[unitKey]int{}, stacks: map[uint64][]string{}, seed: maphash.MakeSeed(),
+		places: map[int64]int{}, stacks: map[uint64][]string{}, seed: maphash.MakeSeed(),
 	}
+	r.units = tasks.NewUnits[queue](&r.out)
 	lines := trace.NewLines(src)
 	for lines.Next() {
 		var l line
@@ -129,13 +132,12 @@ func (r *reader) scheduled(l *line) {
 	}
 	unit, ok := r.unit(l)
 	if !ok {
-		r.out.LeftOut++
 		return
 	}
 	r.places[l.ID] = len(r.out.Tasks)
 	r.out.Tasks = append(r.out.Tasks, tasks.Task{
 		Unit: unit, Name: r.names.Of(l.Name), Context: r.stack(l.Stack), Sender: r.names.Of(l.Thread),
-		Delay: min(max(time.Duration(min(l.DelayMS, int64(maxDelay/time.Millisecond)))*time.Millisecond, 0), maxDelay), Scheduled: time.Duration(*l.Scheduled), Started: tasks.Unknown, Done: tasks.Unknown,
+		Delay: time.Duration(min(max(l.DelayMS, 0), maxDelayMS)) * time.Millisecond, Scheduled: time.Duration(*l.Scheduled), Started: tasks.Unknown, Done: tasks.Unknown,
 	})
 }
 
@@ -165,24 +167,19 @@ func (r *reader) happened(l *line) {
 }
 
 // kinds are the kinds of units that lines have.
-var kinds = map[string]bool{run.MainThread: true, run.PlainThread: true, run.HandlerThread: true, run.IntentService: true, run.ThreadPool: true, run.AsyncTask: true}
+var kinds = []string{run.MainThread, run.PlainThread, run.HandlerThread, run.IntentService, run.ThreadPool, run.AsyncTask}
 
 func (r *reader) unit(l *line) (int, bool) {
-	key := unitKey{trace.Name(l.Unit), trace.Name(l.Queue)}
-	if place, ok := r.units[key]; ok {
+	key := queue{trace.Name(l.Unit), trace.Name(l.Queue)}
+	if place, known := r.units.Known(key); known {
 		return place, true
 	}
-	if len(r.out.Units) == tasks.MaxUnits {
-		return 0, false
-	}
 	unit := tasks.Unit{Name: key.name, Kind: l.Kind, Capacity: min(max(l.Capacity, 0), maxCapacity)}
-	if !kinds[l.Kind] {
+	if !slices.Contains(kinds, l.Kind) {
 		r.warnings.Addf(0, "the unit %s is of the kind %s, which is unknown: it is taken for a thread", trace.Quote(key.name), trace.Quote(l.Kind))
 		unit.Kind = run.PlainThread
 	}
-	r.units[key] = len(r.out.Units)
-	r.out.Units = append(r.out.Units, unit)
-	return r.units[key], true
+	return r.units.Of(key, unit)
 }
 
 // stack keeps equal stacks once.
@@ -202,7 +199,7 @@ func (r *reader) stack(frames []string) []string {
 		return kept
 	}
 	if r.frames += len(frames); r.frames > maxFrames {
-		r.contextless++
+		r.stackless++
 		return nil
 	}
 	kept := make([]string, len(frames))
@@ -219,9 +216,7 @@ func (r *reader) doubts() {
 	w.Counted(0, r.unknown, "%d event is left out: its task is not known, or has it already", "%d events are left out: their tasks are not known, or have them already")
 	w.Counted(0, r.lost, "the script forgot %d task that did not start: too many were waiting", "the script forgot %d tasks that did not start: too many were waiting")
 	w.Counted(0, r.names.Dropped, "%d name or frame is left out: there are too many", "%d names or frames are left out: there are too many")
-	w.Counted(0, r.contextless, "%d scheduling has no stack: there are too many different ones", "%d schedulings have no stack: there are too many different ones")
-	if r.failed > 0 {
-		w.Counted(0, r.failed, "a hook of the script failed %d time, the last one at %s", "hooks of the script failed %d times, the last one at %s", trace.Quote(r.failure))
-	}
+	w.Counted(0, r.stackless, "%d scheduling has no stack: there are too many different ones", "%d schedulings have no stack: there are too many different ones")
+	w.Counted(0, r.failed, "a hook of the script failed %d time, the last one at %s", "hooks of the script failed %d times, the last one at %s", trace.Quote(r.failure))
 	r.out.Warnings = w.List()
 }

@@ -131,7 +131,7 @@ func unitOf(u tasks.Unit) run.TaskUnit {
 }
 
 func (c *Collector) task(t tasks.Task, units []int32, r Repetition) task {
-	out := task{key: -1, event: c.events.of(trace.EventAt(r.Events, begun(t))), obsolete: obsolete(t, r.Screens)}
+	out := task{key: -1, event: c.events.of(trace.EventAt(r.Events, t.Begun())), obsolete: obsolete(t, r.Screens)}
 	if t.Unit < 0 || t.Unit >= len(units) {
 		return out
 	}

@@ -55,23 +55,11 @@ func (c *Collector) Tasks() *run.Tasks {
 		return nil
 	}
 	g := c.group()
-	out := &run.Tasks{Source: c.source, Tells: told(*c.tells)}
+	out := &run.Tasks{Source: c.source, Tells: c.tells.Words()}
 	kept := g.choose(out)
 	g.found = make([]tally, len(g.groups))
 	for i, one := range kept {
 		g.summarize(one, &out.Groups[i])
-	}
-	return out
-}
-
-func told(t tasks.Tells) (out []string) {
-	for _, one := range []struct {
-		does bool
-		what string
-	}{{t.Contexts, run.TellsContexts}, {t.Capacity, run.TellsCapacity}, {t.Cancellation, run.TellsCancellation}} {
-		if one.does {
-			out = append(out, one.what)
-		}
 	}
 	return out
 }

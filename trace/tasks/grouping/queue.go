@@ -156,7 +156,7 @@ func (q *Queues) ahead(unit, next int, from, to time.Duration, found func(task i
 func (q Queues) Metrics(from, until time.Duration) map[string]float64 {
 	out := map[string]float64{QueuedMS: 0, RanMS: 0, Waiting: 0}
 	for i, t := range q.list.Tasks {
-		if at := begun(t); at < from || at >= until {
+		if at := t.Begun(); at < from || at >= until {
 			continue
 		}
 		if d, ok := t.Queued(); ok {
@@ -168,12 +168,4 @@ func (q Queues) Metrics(from, until time.Duration) map[string]float64 {
 		out[Waiting] = max(out[Waiting], float64(q.lengths[i]))
 	}
 	return out
-}
-
-// begun is when a task was scheduled, or started where that alone is known.
-func begun(t tasks.Task) time.Duration {
-	if t.Scheduled == tasks.Unknown {
-		return t.Started
-	}
-	return t.Scheduled
 }

@@ -225,7 +225,7 @@ func (g *grouped) single(at place) run.SlowTask {
 
 // eventMS returns when the event began after which a task was scheduled, 0 where there is none.
 func (p *part) eventMS(t tasks.Task) float64 {
-	n, _ := slices.BinarySearchFunc(p.events, begun(t)+1, func(e trace.Event, at time.Duration) int { return cmp.Compare(e.At, at) })
+	n, _ := slices.BinarySearchFunc(p.events, t.Begun()+1, func(e trace.Event, at time.Duration) int { return cmp.Compare(e.At, at) })
 	if n == 0 {
 		return 0
 	}

@@ -46,7 +46,6 @@ type UnitDetails struct {
 	Cancelled int           `json:"cancelled,omitempty"`
 	Queued    time.Duration `json:"queued_max_ns"`
 	Ran       time.Duration `json:"ran_max_ns"`
-	longest   time.Duration
 }
 
 // WaitingTasks is a task that waited long, or, where that is not known of any, that took long.
@@ -87,38 +86,31 @@ func Inspect(src io.ReadSeeker, app string) (trace.Inspection, error) {
 }
 
 func detailsOf(list tasks.List) SourceDetails {
-	d := SourceDetails{Source: list.Source, Tells: []string{}, Tasks: len(list.Tasks), LeftOut: list.LeftOut}
-	for _, t := range []struct {
-		tells bool
-		word  string
-	}{{list.Tells.Contexts, run.TellsContexts}, {list.Tells.Capacity, run.TellsCapacity}, {list.Tells.Cancellation, run.TellsCancellation}} {
-		if t.tells {
-			d.Tells = append(d.Tells, t.word)
-		}
+	d := SourceDetails{
+		Source: list.Source, Tells: append([]string{}, list.Tells.Words()...), Tasks: len(list.Tasks), LeftOut: list.LeftOut, Longest: []WaitingTasks{},
 	}
 	units := make([]UnitDetails, len(list.Units))
 	for i, u := range list.Units {
 		units[i] = UnitDetails{Name: prose.Clip(u.Name, 100), Kind: u.Kind, Capacity: u.Capacity}
 	}
-	for _, t := range list.Tasks {
-		units[t.Unit].add(t)
+	longest := make([]WaitingTasks, len(list.Tasks))
+	for i, t := range list.Tasks {
+		u, one := &units[t.Unit], &longest[i]
+		*one = WaitingTasks{Unit: u.Name, Name: cmp.Or(t.Name, t.Inside), Thread: t.Thread, Sender: t.Sender, Context: t.Context}
+		one.Queued, _ = t.Queued()
+		one.Ran, _ = t.Ran()
+		u.add(t, *one)
 	}
-	slices.SortStableFunc(units, func(a, b UnitDetails) int { return cmp.Compare(b.longest, a.longest) })
-	d.Units = units[:min(len(units), maxUnits)]
-	longest := slices.Clone(list.Tasks)
-	slices.SortStableFunc(longest, func(a, b tasks.Task) int {
-		return cmp.Or(cmp.Compare(queued(b), queued(a)), cmp.Compare(ran(b), ran(a)))
+	slices.SortStableFunc(units, func(a, b UnitDetails) int { return cmp.Compare(max(b.Queued, b.Ran), max(a.Queued, a.Ran)) })
+	slices.SortStableFunc(longest, func(a, b WaitingTasks) int {
+		return cmp.Or(cmp.Compare(b.Queued, a.Queued), cmp.Compare(b.Ran, a.Ran))
 	})
-	d.Longest = []WaitingTasks{}
-	for _, t := range longest[:min(len(longest), maxLongest)] {
-		d.Longest = append(d.Longest, WaitingTasks{
-			Unit: prose.Clip(list.Units[t.Unit].Name, 100), Name: cmp.Or(t.Name, t.Inside), Thread: t.Thread, Sender: t.Sender, Queued: queued(t), Ran: ran(t), Context: t.Context,
-		})
-	}
+	d.Units = units[:min(len(units), maxUnits)]
+	d.Longest = append(d.Longest, longest[:min(len(longest), maxLongest)]...)
 	return d
 }
 
-func (u *UnitDetails) add(t tasks.Task) {
+func (u *UnitDetails) add(t tasks.Task, took WaitingTasks) {
 	if t.Scheduled != tasks.Unknown {
 		u.Scheduled++
 	}
@@ -131,19 +123,7 @@ func (u *UnitDetails) add(t tasks.Task) {
 	if t.Cancelled {
 		u.Cancelled++
 	}
-	u.Queued, u.Ran = max(u.Queued, queued(t)), max(u.Ran, ran(t))
-	u.longest = max(u.Queued, u.Ran)
-}
-
-// queued and ran are 0 where they are unknown.
-func queued(t tasks.Task) time.Duration {
-	d, _ := t.Queued()
-	return d
-}
-
-func ran(t tasks.Task) time.Duration {
-	d, _ := t.Ran()
-	return d
+	u.Queued, u.Ran = max(u.Queued, took.Queued), max(u.Ran, took.Ran)
 }
 
 // Summary is the inspection in lines of text.

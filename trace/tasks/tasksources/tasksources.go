@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/r8map"
@@ -16,7 +17,6 @@ import (
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
-	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
 	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
 )
 
@@ -30,25 +30,28 @@ type Options struct {
 	Mapping *r8map.Map
 }
 
-// source is one source, or several that are read in the same pass.
-type source struct {
-	// reads reports whether a file that begins so is one of it.
+// sources are all sources, or several that are read together, and by what the beginning of a file of
+// theirs is recognized. The first that reads a file is taken.
+var sources = []struct {
 	reads func(head []byte) bool
 	read  func(src io.ReadSeeker, o Options) ([]tasks.List, error)
-}
-
-// sources are all sources. The first that reads a file is taken.
-var sources = []source{
-	{fridatasks.Reads, one(func(src io.ReadSeeker, _ Options) (tasks.List, error) { return fridatasks.Read(src) })},
-	{methodTrace, one(func(src io.ReadSeeker, o Options) (tasks.List, error) { return arttasks.Read(src, o.Mapping) })},
+}{
+	{fridatasks.Reads, func(src io.ReadSeeker, _ Options) ([]tasks.List, error) {
+		list, err := fridatasks.Read(src)
+		return []tasks.List{list}, err
+	}},
+	{methodTrace, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
+		list, err := arttasks.Read(src, o.Mapping)
+		return []tasks.List{list}, err
+	}},
 	{packetTrace, func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
 		lists, ofApp, err := tracedtasks.Read(packets.Packets(src), tracedtasks.App{Package: o.Package}, o.Pools)
 		if err != nil {
 			return nil, err
 		}
-		messages, err := messagequeue.Read(packets.Packets(src), ofApp)
-		if err == nil && len(messages.Tasks) > 0 {
-			lists = append([]tasks.List{messages}, lists...)
+		messages, err := tracedtasks.ReadMessages(packets.Packets(src), ofApp)
+		if len(messages.Tasks) > 0 {
+			lists = slices.Insert(lists, 0, messages)
 		}
 		return lists, err
 	}},
@@ -63,7 +66,7 @@ var sources = []source{
 // Without either it returns an empty list, which may say why.
 func OfTrace(in packets.Source, of func(pid int) bool, withMessages bool) (out tasks.List, err error) {
 	if withMessages {
-		if out, err = messagequeue.Read(in, of); err != nil || len(out.Tasks) > 0 {
+		if out, err = tracedtasks.ReadMessages(in, of); err != nil || len(out.Tasks) > 0 {
 			return out, err
 		}
 	}
@@ -84,16 +87,6 @@ func packetTrace(head []byte) bool {
 	return len(head) > 0 && head[0] == 0x0a && bytes.ContainsFunc(head, func(r rune) bool { return r < '\t' })
 }
 
-func one(read func(io.ReadSeeker, Options) (tasks.List, error)) func(io.ReadSeeker, Options) ([]tasks.List, error) {
-	return func(src io.ReadSeeker, o Options) ([]tasks.List, error) {
-		list, err := read(src, o)
-		if err != nil {
-			return nil, err
-		}
-		return []tasks.List{list}, nil
-	}
-}
-
 // headSize is how much of a file is read to recognize its source.
 const headSize = 4 << 10
 
@@ -108,17 +101,20 @@ func Read(src io.ReadSeeker, o Options) ([]tasks.List, error) {
 	if _, err := src.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read a recording of tasks again: %w", err)
 	}
-	for _, s := range sources {
-		if !s.reads(head[:n]) {
+	for _, one := range sources {
+		if !one.reads(head[:n]) {
 			continue
 		}
-		lists, err := s.read(src, o)
+		lists, err := one.read(src, o)
+		if err != nil {
+			return nil, err
+		}
 		for _, list := range lists {
 			if o.Mapping != nil && list.Source != arttasks.Source { // which has retraced its methods
 				retrace(list.Tasks, o.Mapping)
 			}
 		}
-		return lists, err
+		return lists, nil
 	}
 	return nil, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
 	"github.com/apkgate/apkgate/trace/tasks/fridatasks"
-	"github.com/apkgate/apkgate/trace/tasks/messagequeue"
 	"github.com/apkgate/apkgate/trace/tasks/tasksources"
 	"github.com/apkgate/apkgate/trace/tasks/tracedtasks"
 )
@@ -75,7 +74,7 @@ func TestSourcesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(string(doc), "\n")
-	for _, word := range []string{messagequeue.Source, arttasks.Source, fridatasks.Source, tracedtasks.SectionsSource, tracedtasks.CoroutinesSource, tracedtasks.PoolsSource} {
+	for _, word := range []string{tracedtasks.MessagesSource, arttasks.Source, fridatasks.Source, tracedtasks.SectionsSource, tracedtasks.CoroutinesSource, tracedtasks.PoolsSource} {
 		if !slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, "| ") && strings.Contains(row, "`"+word+"`") }) {
 			t.Errorf("docs/tasks.md has no row of the source %s", word)
 		}
@@ -116,7 +115,7 @@ func TestLikely(t *testing.T) {
 // A trace without messages tells the sections of the processes that are asked for.
 func TestOfTrace(t *testing.T) {
 	t.Parallel()
-	for pid, want := range map[int]string{100: tracedtasks.SectionsSource, 7: messagequeue.Source} {
+	for pid, want := range map[int]string{100: tracedtasks.SectionsSource, 7: tracedtasks.MessagesSource} {
 		list, err := tasksources.OfTrace(systrace.Source(strings.NewReader(traced)), func(one int) bool { return one == pid }, true)
 		if err != nil || list.Source != want || (len(list.Tasks) == 1) != (pid == 100) {
 			t.Errorf("of process %d: %+v, %v", pid, list, err)

@@ -28,22 +28,22 @@ type coroutines struct {
 	tracker *threads.Tracker
 	tracks  *trackevent.Tracks
 	all     []coroutine
-	stack   map[uint64][]int32 // of tracks: places in all, -1 of sections that are no coroutine's
-	last    map[uint64]int32   // the last section of a flow, in all
+	open    nest[uint64]     // of tracks
+	last    map[uint64]int32 // the last section of a flow, in all
 	names   tasks.Names
 	dropped int
 	cut     int
 }
 
+// coroutine is a task on a track.
 type coroutine struct {
-	track        uint64
-	name, inside string
-	begin, end   time.Duration
-	before       int32 // the section of its flow before, -1 without
+	tasks.Task
+	track  uint64
+	before int32 // the section of its flow before, -1 without
 }
 
-func newCoroutines(f *packets.File, tracker *threads.Tracker) reader {
-	return &coroutines{file: f, tracker: tracker, tracks: trackevent.New(f, tracker), stack: map[uint64][]int32{}, last: map[uint64]int32{}}
+func newCoroutines(t *trace) source {
+	return &coroutines{file: t.file, tracker: t.tracker, tracks: trackevent.New(t.file, t.tracker), open: nest[uint64]{}, last: map[uint64]int32{}}
 }
 
 // Wants returns track events and what describes them.
@@ -77,48 +77,46 @@ func (c *coroutines) Packet(p packets.Packet) {
 }
 
 func (c *coroutines) event(e trackevent.Event, at time.Duration) {
-	stack := c.stack[e.Track]
 	switch e.Kind {
 	case trackevent.Begin:
-		if len(stack) >= maxDepth || stack == nil && len(c.stack) >= maxThreads || len(c.all) == maxTasks {
+		if !c.open.begin(e.Track, c.begin(e, at)) {
 			c.cut++
-			return
 		}
-		place := int32(-1)
-		switch outer := outermost(stack); {
-		case outer >= 0: // of the same piece of work
-			if one := &c.all[outer]; one.inside == "" {
-				one.inside = c.names.Of(e.Name)
-			}
-		case len(e.Flows) > 0:
-			place = int32(len(c.all))
-			before, ok := c.last[e.Flows[0]]
-			if !ok {
-				before = -1
-			}
-			c.last[e.Flows[0]] = place
-			c.all = append(c.all, coroutine{track: e.Track, name: c.names.Of(e.Name), begin: at, end: tasks.Unknown, before: before})
-		}
-		c.stack[e.Track] = append(stack, place)
 	case trackevent.End:
-		if len(stack) == 0 {
-			return
+		if i := c.open.end(e.Track); i >= 0 {
+			c.all[i].Done = at
 		}
-		if i := stack[len(stack)-1]; i >= 0 {
-			c.all[i].end = at
-		}
-		c.stack[e.Track] = stack[:len(stack)-1]
 	}
 }
 
-// outermost is the coroutine whose sections are open on a track, -1 for none.
-func outermost(stack []int32) int32 {
-	for _, place := range stack {
-		if place >= 0 {
-			return place
+// begin returns the task that a section begins, -1 for one within another, or of no coroutine.
+func (c *coroutines) begin(e trackevent.Event, at time.Duration) int32 {
+	for _, outer := range c.open[e.Track] {
+		if outer >= 0 {
+			if one := &c.all[outer]; one.Inside == "" {
+				one.Inside = c.names.Of(e.Name)
+			}
+			return -1
 		}
 	}
-	return -1
+	if len(e.Flows) == 0 {
+		return -1
+	}
+	if len(c.all) == maxTasks {
+		c.cut++
+		return -1
+	}
+	before, ok := c.last[e.Flows[0]]
+	if !ok {
+		before = -1
+	}
+	place := int32(len(c.all))
+	c.last[e.Flows[0]] = place
+	c.all = append(c.all, coroutine{
+		Task:  tasks.Task{Name: c.names.Of(e.Name), Scheduled: tasks.Unknown, Started: at, Done: tasks.Unknown},
+		track: e.Track, before: before,
+	})
+	return place
 }
 
 // list lists the tasks of an app's own file.
@@ -127,18 +125,19 @@ func (c *coroutines) list(t *trace) tasks.List {
 	if t.convert != nil { // by a snapshot of clocks: the trace is the system's
 		return out
 	}
-	own := newUnits(&out)
-	for i := range c.all {
-		one := &c.all[i]
+	units := tasks.NewUnits[owned](&out)
+	for _, one := range c.all {
 		process, name, main := c.thread(one.track)
 		if !t.ofApp(process) {
 			continue
 		}
-		place, ok := own.of(process, onThread(name, main))
+		unit := onThread(name, main)
+		place, ok := units.Of(owned{process, unit.Name}, unit)
 		if !ok {
 			continue
 		}
-		task := tasks.Task{Unit: place, Name: one.name, Thread: name, Inside: one.inside, Scheduled: tasks.Unknown, Started: one.begin, Done: one.end}
+		task := one.Task
+		task.Unit, task.Thread = place, name
 		if one.before >= 0 {
 			_, task.Sender, _ = c.thread(c.all[one.before].track)
 		}

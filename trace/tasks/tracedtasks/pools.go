@@ -2,11 +2,11 @@ package tracedtasks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	readers "github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
@@ -28,8 +28,8 @@ type pools struct {
 	sched   *sched.Reader
 }
 
-func newPools(f *packets.File, tracker *threads.Tracker) reader {
-	return &pools{tracker, sched.New(f, tracker, sched.Keep{States: true, Wakeups: true})}
+func newPools(t *trace) source {
+	return &pools{t.tracker, sched.New(t.file, t.tracker, sched.Keep{States: true, Wakeups: true})}
 }
 
 // Wants returns the scheduler's events.
@@ -44,9 +44,8 @@ func (p *pools) Event(e *packets.Event) { p.sched.Event(e) }
 // list lists what the pools of an app did.
 func (p *pools) list(t *trace) tasks.List {
 	out := tasks.List{Source: PoolsSource}
-	own := newUnits(&out)
-	states := map[int32][]sched.State{}
-	workers := map[int32]tasks.Unit{}
+	units := tasks.NewUnits[owned](&out)
+	states, workers := map[int32][]sched.State{}, map[int32]tasks.Unit{}
 	for i, thread := range p.tracker.Threads {
 		unit := onThread(thread.Name, thread.Main)
 		if t.ofApp(thread.Process) && unit.Name != thread.Name && !thread.Main {
@@ -58,55 +57,53 @@ func (p *pools) list(t *trace) tasks.List {
 			states[s.Thread] = append(states[s.Thread], *s)
 		}
 	}
-	for _, thread := range sortedKeys(states) {
-		place, ok := own.of(p.tracker.Threads[thread].Process, workers[thread])
+	for _, thread := range slices.Sorted(maps.Keys(states)) {
+		unit := workers[thread]
+		place, ok := units.Of(owned{p.tracker.Threads[thread].Process, unit.Name}, unit)
 		if !ok {
 			continue
 		}
-		list := states[thread]
-		slices.SortStableFunc(list, func(a, b sched.State) int { return cmp.Compare(a.At, b.At) })
-		for _, task := range p.busy(t, thread, list) {
-			if len(out.Tasks) == maxTasks {
-				out.LeftOut++
-				continue
-			}
+		list := p.busy(thread, states[thread])
+		room := maxTasks - len(out.Tasks)
+		out.LeftOut += max(0, len(list)-room)
+		for _, task := range list[:min(len(list), room)] {
 			task.Unit = place
+			t.place(&task)
 			out.Tasks = append(out.Tasks, task)
 		}
 	}
-	var w readers.Warnings
 	if len(out.Tasks) > 0 {
-		w.Addf(0, "tasks of pools are known by the scheduler alone: those that a busy worker takes without sleeping count as one, and the release of a lock looks like a new task")
+		out.Warnings = []run.Warning{{Text: "tasks of pools are known by the scheduler alone: those that a busy worker takes without sleeping count as one, and the release of a lock looks like a new task"}}
 	}
-	out.Warnings = w.List()
 	return out
 }
 
 // busy lists the times between two sleeps of a worker.
-func (p *pools) busy(t *trace, thread int32, states []sched.State) (out []tasks.Task) {
+func (p *pools) busy(thread int32, states []sched.State) (out []tasks.Task) {
+	slices.SortStableFunc(states, func(a, b sched.State) int { return cmp.Compare(a.At, b.At) })
 	asleep := false
-	var last time.Duration // when the present sleep began
+	last := &tasks.Task{} // none yet: it is done
 	for _, s := range states {
 		switch name := p.sched.Names[s.Name]; {
 		case strings.HasPrefix(name, "S") || strings.HasPrefix(name, "I"):
-			asleep, last = true, s.At
-			if n := len(out); n > 0 && out[n-1].Done == tasks.Unknown {
-				out[n-1].Done = t.time(last)
-			}
-		case strings.HasPrefix(name, "R") && name != "Running":
-			if !asleep {
-				continue
-			}
-			asleep = false
-			if p.byApp(s, thread) {
-				waker := p.tracker.Threads[s.Waker]
-				out = append(out, tasks.Task{Thread: p.tracker.Threads[thread].Name, Sender: waker.Name, Scheduled: t.time(s.At), Started: tasks.Unknown, Done: tasks.Unknown})
-			} else if n := len(out); n > 0 && out[n-1].Started != tasks.Unknown {
-				out[n-1].Done = tasks.Unknown // it goes on
+			asleep = true
+			if last.Done == tasks.Unknown {
+				last.Done = s.At
 			}
 		case name == "Running":
-			if n := len(out); n > 0 && out[n-1].Started == tasks.Unknown {
-				out[n-1].Started = t.time(s.At)
+			if last.Started == tasks.Unknown {
+				last.Started = s.At
+			}
+		case strings.HasPrefix(name, "R") && asleep:
+			asleep = false
+			if p.byApp(s, thread) {
+				out = append(out, tasks.Task{
+					Thread: p.tracker.Threads[thread].Name, Sender: p.tracker.Threads[s.Waker].Name,
+					Scheduled: s.At, Started: tasks.Unknown, Done: tasks.Unknown,
+				})
+				last = &out[len(out)-1]
+			} else if last.Started != tasks.Unknown {
+				last.Done = tasks.Unknown // it goes on
 			}
 		}
 	}

@@ -9,18 +9,11 @@ import (
 	readers "github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
-	"github.com/apkgate/apkgate/trace/perfetto/threads"
 	"github.com/apkgate/apkgate/trace/tasks"
 )
 
 // SectionsSource is the word for sections by the convention in records (docs/tasks.md#sections).
 const SectionsSource = "sections"
-
-// Limits on open sections.
-const (
-	maxThreads = 10_000
-	maxDepth   = 512
-)
 
 // sections reads the convention of docs/tasks.md#sections. An app writes for each task an
 // asynchronous section from its scheduling to its end,
@@ -34,10 +27,9 @@ const (
 // with the cookie of the first. A task whose asynchronous section ends without work was cancelled.
 // Capacity, delay in ms and frame may be left out.
 type sections struct {
-	file  *packets.File
 	all   []section
 	open  map[sectionKey]int32 // asynchronous sections that have not ended
-	stack map[int32][]int32    // sections of threads: places in all, -1 of others
+	work  nest[int32]          // of threads
 	names tasks.Names
 	early int // work without a scheduling in the trace
 	cut   int
@@ -48,19 +40,16 @@ type sectionKey struct {
 	cookie int64
 }
 
+// section is a task, with its threads by their ids.
 type section struct {
-	pid                      int32
-	unit                     tasks.Unit
-	name, frame, inside      string
-	sender, thread           int32
-	scheduled, started, done time.Duration
-	delay                    time.Duration
-	ended                    bool
+	tasks.Task
+	unit                tasks.Unit
+	frame               string
+	pid, sender, thread int32
+	ended               bool
 }
 
-func newSections(f *packets.File, _ *threads.Tracker) reader {
-	return &sections{file: f, open: map[sectionKey]int32{}, stack: map[int32][]int32{}}
-}
+func newSections(*trace) source { return &sections{open: map[sectionKey]int32{}, work: nest[int32]{}} }
 
 // Wants returns the lines that threads write to the kernel's trace.
 func (s *sections) Wants() packets.Wants { return packets.Wants{Events: atrace.Events} }
@@ -86,15 +75,8 @@ func (s *sections) Event(e *packets.Event) {
 	case 'B':
 		s.begin(e, p)
 	case 'E':
-		stack := s.stack[e.TID]
-		if len(stack) == 0 {
-			return
-		}
-		if i := stack[len(stack)-1]; i >= 0 {
-			s.all[i].done = e.At
-		}
-		if s.stack[e.TID] = stack[:len(stack)-1]; len(stack) == 1 {
-			delete(s.stack, e.TID)
+		if i := s.work.end(e.TID); i >= 0 {
+			s.all[i].Done = e.At
 		}
 	}
 }
@@ -108,58 +90,54 @@ func (s *sections) schedule(e *packets.Event, p atrace.Point) {
 		s.cut++
 		return
 	}
-	one.pid, one.sender, one.thread = p.PID, e.TID, threads.None
-	one.scheduled, one.started, one.done = e.At, tasks.Unknown, tasks.Unknown
+	one.pid, one.sender, one.thread = p.PID, e.TID, -1
+	one.Scheduled, one.Started, one.Done = e.At, tasks.Unknown, tasks.Unknown
 	s.open[sectionKey{p.PID, p.Value}] = int32(len(s.all))
 	s.all = append(s.all, one)
 }
 
 func (s *sections) begin(e *packets.Event, p atrace.Point) {
-	stack := s.stack[e.TID]
-	if len(stack) >= maxDepth || stack == nil && len(s.stack) >= maxThreads {
-		s.cut++
-		return
-	}
 	place := int32(-1)
 	if cookie, ok := cookieOf(p.Name); ok {
-		if i, known := s.open[sectionKey{p.PID, cookie}]; known && s.all[i].started == tasks.Unknown {
+		if i, known := s.open[sectionKey{p.PID, cookie}]; known && s.all[i].Started == tasks.Unknown {
 			place = i
-			s.all[i].started, s.all[i].thread = e.At, e.TID
+			s.all[i].Started, s.all[i].thread = e.At, e.TID
 		} else {
 			s.early++
 		}
-	} else if len(stack) > 0 {
-		if i := stack[len(stack)-1]; i >= 0 && s.all[i].inside == "" && !tasks.Contention(p.Name) {
-			s.all[i].inside = s.names.Of(p.Name)
-		}
+	} else if i := s.work.innermost(e.TID); i >= 0 && s.all[i].Inside == "" && !tasks.Contention(p.Name) {
+		s.all[i].Inside = s.names.Of(p.Name)
 	}
-	s.stack[e.TID] = append(stack, place)
+	if !s.work.begin(e.TID, place) {
+		s.cut++
+	}
 }
 
 // parse reads the name of an asynchronous section.
-func (r *sections) parse(name string) (s section, ok bool) {
+func (s *sections) parse(name string) (one section, ok bool) {
 	head, is := strings.CutPrefix(name, "task:")
 	unit, work, has := strings.Cut(head, ">")
 	if !is || !has || unit == "" {
-		return s, false
+		return one, false
 	}
-	number := func(mark string, most int) (n int) {
+	number := func(mark string, most int) int {
 		before, digits, found := cutLast(unit, mark)
-		if n, err := strconv.Atoi(digits); found && err == nil && n >= 0 && n <= most && before != "" {
-			unit = before
-			return n
+		n, err := strconv.Atoi(digits)
+		if !found || err != nil || n < 0 || n > most || before == "" {
+			return 0
 		}
-		return 0
+		unit = before
+		return n
 	}
 	const day = 24 * 60 * 60 * 1000 // ms
-	s.delay = time.Duration(number("+", day)) * time.Millisecond
-	s.unit.Capacity = number("/", 1<<16)
-	s.unit.Name = r.names.Of(strings.TrimSpace(unit))
+	one.Delay = time.Duration(number("+", day)) * time.Millisecond
+	one.unit.Capacity = number("/", 1<<16)
+	one.unit.Name = s.names.Of(strings.TrimSpace(unit))
 	if before, frame, found := cutLast(work, "@"); found {
-		work, s.frame = before, r.names.Of(frame)
+		work, one.frame = before, s.names.Of(frame)
 	}
-	s.name = r.names.Of(work)
-	return s, true
+	one.Name = s.names.Of(work)
+	return one, true
 }
 
 // cutLast cuts at the last mark.
@@ -181,48 +159,42 @@ func cookieOf(name string) (int64, bool) {
 // list lists the tasks.
 func (s *sections) list(t *trace) tasks.List {
 	out := tasks.List{Source: SectionsSource, LeftOut: s.cut, Tells: tasks.Tells{Capacity: true, Cancellation: true}}
-	own := newUnits(&out)
-	names := map[int32]string{}
+	units := tasks.NewUnits[owned](&out)
+	names, apps := map[int32]string{}, map[int32]bool{}
 	for _, thread := range t.tracker.Threads { // the last one with an id
 		names[thread.TID] = thread.Name
 	}
-	apps := map[int32]bool{}
-	for i := range s.all {
-		one := &s.all[i]
+	for _, one := range s.all {
 		if _, known := apps[one.pid]; !known {
-			apps[one.pid] = t.ofPID(one.pid)
+			apps[one.pid] = t.ofPID(int(one.pid))
 		}
 		if !apps[one.pid] {
 			continue
 		}
-		thread := names[one.thread]
-		one.unit.Kind = sectionKind(one, thread)
-		place, ok := own.of(int(one.pid), one.unit)
+		task := one.Task
+		task.Sender, task.Thread = names[one.sender], names[one.thread]
+		one.unit.Kind = one.kind(task.Thread)
+		place, ok := units.Of(owned{int(one.pid), one.unit.Name}, one.unit)
 		if !ok {
 			continue
 		}
-		task := tasks.Task{
-			Unit: place, Name: one.name, Sender: names[one.sender], Thread: thread, Inside: one.inside, Delay: one.delay,
-			Scheduled: t.time(one.scheduled), Started: t.time(one.started), Done: t.time(one.done),
-			Cancelled: one.ended && one.started == tasks.Unknown,
-		}
+		task.Unit, task.Cancelled = place, one.ended && one.Started == tasks.Unknown
 		if one.frame != "" {
 			task.Context, out.Tells.Contexts = []string{one.frame}, true
 		}
+		t.place(&task)
 		out.Tasks = append(out.Tasks, task)
 	}
 	var w readers.Warnings
 	w.Counted(0, s.early, "%d task is left out: the trace does not have its scheduling", "%d tasks are left out: the trace does not have their scheduling")
 	w.Counted(0, s.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
-	if lost := s.file.KernelLost(); lost > 0 {
-		w.Counted(0, lost, "the kernel lost events %d time: tasks may be missing, or seem not to have started", "the kernel lost events %d times: tasks may be missing, or seem not to have started")
-	}
+	w.Counted(0, t.file.KernelLost(), "the kernel lost events %d time: tasks may be missing, or seem not to have started", "the kernel lost events %d times: tasks may be missing, or seem not to have started")
 	out.Warnings = w.List()
 	return out
 }
 
-// sectionKind is the kind of a unit: a looper is a unit with the name of its thread.
-func sectionKind(s *section, thread string) string {
+// kind is that of a section's unit: a looper is a unit with the name of its thread.
+func (s *section) kind(thread string) string {
 	switch {
 	case s.unit.Name == "main" || s.thread == s.pid:
 		return run.MainThread

@@ -1,16 +1,14 @@
-// Package tracedtasks reads asynchronous tasks from Perfetto traces and from traces in text: from
-// sections that an app names by a convention (sections.go), from the coroutines of
-// androidx.tracing's own file (coroutines.go), and from the scheduling of pools (pools.go).
+// Package tracedtasks reads asynchronous tasks from Perfetto traces and from traces in text: the
+// messages of Android 16's loopers (messages.go), sections that an app names by a convention
+// (sections.go), the coroutines of androidx.tracing's own file (coroutines.go), and the scheduling
+// of pools (pools.go).
 //
-// It owns what these three record of a task. None of them records a stack of several frames, and
-// each says in its warnings what it can't tell. Messages of Android 16's queue are read by a
-// package of their own.
+// It owns what these record of a task. None of them records a stack of several frames, and each says
+// in its warnings what it can't tell.
 package tracedtasks
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,21 +18,19 @@ import (
 	"github.com/apkgate/apkgate/trace/tasks"
 )
 
-// maxTasks limits the tasks of a source.
-const maxTasks = 1 << 18
+// Limits on what a source keeps.
+const (
+	maxTasks   = 1 << 18 // some 15 minutes of a busy app
+	maxThreads = 10_000
+	maxDepth   = 512 // slices within each other
+)
 
-// reader is one of the sources, together with others of a pass.
-type reader interface {
+// source is one source, read together with others in a pass.
+type source interface {
 	packets.Reader
-	// list is the tasks of a trace that was read; it has none where there are none.
+	// list returns the tasks of a trace that was read.
 	list(t *trace) tasks.List
 }
-
-// sources are the sources by the time that they tell tasks from the surest to the least.
-var sources = []func(*packets.File, *threads.Tracker) reader{newSections, newCoroutines, newPools}
-
-// byScheduling is how many of them, the last, read the scheduler's events.
-const byScheduling = 1
 
 // App selects the processes whose tasks are read: those for which PID is true, or else those of a
 // package; without either, all.
@@ -45,7 +41,7 @@ type App struct {
 
 func (a App) every() bool { return a.Package == "" && a.PID == nil }
 
-// trace is a trace that was read.
+// trace is what the sources of a pass share.
 type trace struct {
 	file     *packets.File
 	tracker  *threads.Tracker
@@ -55,51 +51,67 @@ type trace struct {
 	named    map[int32]bool                            // threads with the app's name
 }
 
-// Read reads the lists of all sources that have tasks of an app. Pools are read on request, and of a
-// given app alone. It also returns which processes are the app's,
-// by their ids. An error is one of reading.
-func Read(in packets.Source, app App, withPools bool) ([]tasks.List, func(pid int) bool, error) {
+func newTrace(app App) *trace {
 	f := packets.New()
-	tracker := threads.New(f)
-	all := []packets.Reader{tracker}
-	var readers []reader
-	from := sources
-	if !withPools || app.every() {
-		from = sources[:len(sources)-byScheduling]
-	}
-	for _, open := range from {
-		one := open(f, tracker)
-		readers, all = append(readers, one), append(all, one)
-	}
-	if err := in(f, all...); err != nil {
-		return nil, nil, err
-	}
-	t := &trace{file: f, tracker: tracker, app: app}
-	t.convert, _ = f.Monotonic()
-	f.Doubts()
-	var out []tasks.List
-	for _, one := range readers {
-		t.unplaced = 0
-		list := one.list(t)
-		if len(list.Tasks) == 0 {
-			continue
-		}
-		if t.unplaced > 0 {
-			list.Warnings = append(list.Warnings, run.Warning{Text: "nothing in the trace leads to CLOCK_MONOTONIC: times of tasks are on the trace's own clock"})
-		}
-		list.Warnings = append(list.Warnings, f.Warnings.List()...)
-		slices.SortStableFunc(list.Tasks, func(a, b tasks.Task) int { return cmp.Compare(at(a), at(b)) })
-		out = append(out, list)
-	}
-	return out, func(pid int) bool { return t.ofPID(int32(pid)) }, nil
+	return &trace{file: f, tracker: threads.New(f), app: app}
 }
 
-// at is when a task was scheduled, or else when it started.
-func at(t tasks.Task) time.Duration {
-	if t.Scheduled != tasks.Unknown {
-		return t.Scheduled
+// read reads a trace for some sources.
+func (t *trace) read(in packets.Source, sources ...source) error {
+	all := []packets.Reader{t.tracker}
+	for _, one := range sources {
+		all = append(all, one)
 	}
-	return t.Started
+	if err := in(t.file, all...); err != nil {
+		return err
+	}
+	t.convert, _ = t.file.Monotonic()
+	return nil
+}
+
+// tasksOf returns the list of a source, in order and with all warnings.
+func (t *trace) tasksOf(one source) tasks.List {
+	t.unplaced = 0
+	list := one.list(t)
+	if t.unplaced > 0 {
+		list.Warnings = append(list.Warnings, run.Warning{Text: "nothing in the trace leads to CLOCK_MONOTONIC: times of tasks are on the trace's own clock"})
+	}
+	list.Warnings = append(list.Warnings, t.file.Warnings.List()...)
+	list.Sort()
+	return list
+}
+
+// Read reads the lists of all sources that have tasks of an app, but for its messages, from the
+// surest to the least. Pools are read on request, and of a given app alone. It also returns which
+// processes are the app's, by their ids. An error is one of reading.
+func Read(in packets.Source, app App, withPools bool) ([]tasks.List, func(pid int) bool, error) {
+	t := newTrace(app)
+	sources := []source{newSections(t), newCoroutines(t)}
+	if withPools && !app.every() {
+		sources = append(sources, newPools(t))
+	}
+	if err := t.read(in, sources...); err != nil {
+		return nil, nil, err
+	}
+	t.file.Doubts()
+	var out []tasks.List
+	for _, one := range sources {
+		if list := t.tasksOf(one); len(list.Tasks) > 0 {
+			out = append(out, list)
+		}
+	}
+	return out, t.ofPID, nil
+}
+
+// ReadMessages reads the messages of the processes for which of is true, or of all if of is nil. A
+// trace without such events has no tasks. An error is one of reading.
+func ReadMessages(in packets.Source, of func(pid int) bool) (tasks.List, error) {
+	t := newTrace(App{PID: of})
+	m := newMessages(t)
+	if err := t.read(in, m); err != nil {
+		return tasks.List{}, err
+	}
+	return t.tasksOf(m), nil
 }
 
 // time converts a time of the trace's own clock.
@@ -114,6 +126,11 @@ func (t *trace) time(own time.Duration) time.Duration {
 	}
 	t.unplaced++
 	return own
+}
+
+// place converts the times of a task.
+func (t *trace) place(task *tasks.Task) {
+	task.Scheduled, task.Started, task.Done = t.time(task.Scheduled), t.time(task.Started), t.time(task.Done)
 }
 
 // ofApp reports whether a process is the app's, by its number in the tracker. A trace in text has no
@@ -151,63 +168,63 @@ func (t *trace) mains() map[int32]bool {
 }
 
 // ofPID is ofApp of the process that had an id last.
-func (t *trace) ofPID(pid int32) bool {
+func (t *trace) ofPID(pid int) bool {
 	if t.app.PID != nil {
-		return t.app.PID(int(pid))
+		return t.app.PID(pid)
 	}
 	for process := len(t.tracker.Processes) - 1; process >= 0 && !t.app.every(); process-- {
-		if t.tracker.Processes[process].PID == pid {
+		if int(t.tracker.Processes[process].PID) == pid {
 			return t.ofApp(process)
 		}
 	}
 	return t.app.every()
 }
 
-// units numbers the units of a list.
-type units struct {
-	list   *tasks.List
-	places map[unitKey]int
-}
-
-type unitKey struct {
+// owned is a unit by its process and its name.
+type owned struct {
 	process int
 	name    string
 }
 
-func newUnits(list *tasks.List) *units { return &units{list, map[unitKey]int{}} }
-
-// of is the place of a unit, false where there are too many.
-func (u *units) of(process int, unit tasks.Unit) (int, bool) {
-	key := unitKey{process, unit.Name}
-	place, ok := u.places[key]
-	if !ok {
-		if len(u.list.Units) == tasks.MaxUnits {
-			u.list.LeftOut++
-			return 0, false
-		}
-		place = len(u.list.Units)
-		u.places[key] = place
-		u.list.Units = append(u.list.Units, unit)
-	}
-	if known := &u.list.Units[place]; known.Capacity == 0 {
-		known.Capacity = unit.Capacity
-	}
-	return place, true
-}
-
 // onThread is the unit that a thread's name shows.
 func onThread(name string, main bool) tasks.Unit {
-	switch {
-	case main:
-		return tasks.Unit{Name: cmp.Or(name, "main"), Kind: run.MainThread, Capacity: 1}
-	case strings.HasPrefix(name, "AsyncTask #"):
-		return tasks.Unit{Name: "AsyncTask", Kind: run.AsyncTask}
+	if main {
+		return tasks.Looper(cmp.Or(name, "main"), true)
 	}
 	if pool := tasks.Pool(name); pool != "" && pool != name {
-		return tasks.Unit{Name: pool, Kind: run.ThreadPool}
+		return tasks.Workers(pool)
 	}
 	return tasks.Unit{Name: name, Kind: run.PlainThread}
 }
 
-// sortedKeys are a map's keys in order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+// nest is the slices that threads or tracks are in: of each the place of the task that it is, or -1.
+type nest[K comparable] map[K][]int32
+
+// begin begins a slice; false where there are too many.
+func (n nest[K]) begin(on K, place int32) bool {
+	stack, known := n[on]
+	if len(stack) >= maxDepth || !known && len(n) >= maxThreads {
+		return false
+	}
+	n[on] = append(stack, place)
+	return true
+}
+
+// end ends the innermost slice, and returns its task.
+func (n nest[K]) end(on K) int32 {
+	place, last := n.innermost(on), len(n[on])-1
+	if last > 0 {
+		n[on] = n[on][:last]
+	} else {
+		delete(n, on)
+	}
+	return place
+}
+
+// innermost returns the task that the innermost slice is.
+func (n nest[K]) innermost(on K) int32 {
+	if stack := n[on]; len(stack) > 0 {
+		return stack[len(stack)-1]
+	}
+	return -1
+}

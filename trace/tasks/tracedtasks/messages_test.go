@@ -1,4 +1,4 @@
-package messagequeue
+package tracedtasks
 
 import (
 	"bytes"
@@ -85,7 +85,7 @@ func (w *written) says(ms, tid int64, line string) {
 // read returns a line a task, with times in ms from the trace's beginning.
 func read(t *testing.T, w *written, of func(int) bool) (tasks.List, string) {
 	t.Helper()
-	l, err := Read(packets.Packets(bytes.NewReader(w.b)), of)
+	l, err := ReadMessages(packets.Packets(bytes.NewReader(w.b)), of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestReadOtherTraces(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzReadMessages(f *testing.F) {
 	var w written
 	w.send(1, 10, 1, "thread-11", 7, 3)
 	w.receive(5, 11, 1, "main")
@@ -239,7 +239,7 @@ func FuzzRead(f *testing.F) {
 	w.end(9, 11)
 	f.Add(w.b)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := Read(packets.Packets(bytes.NewReader(data)), nil)
+		l, err := ReadMessages(packets.Packets(bytes.NewReader(data)), nil)
 		if err != nil {
 			return
 		}
@@ -254,8 +254,8 @@ func FuzzRead(f *testing.F) {
 // Messages beyond the limit are counted.
 func TestMessagesAreLimited(t *testing.T) {
 	t.Parallel()
-	r := &reader{names: map[string]string{}, messages: make([]message, maxMessages-1)}
-	if first, second := r.add(message{sender: "main"}), r.add(message{}); first != maxMessages-1 || second != -1 || r.leftOut != 1 {
-		t.Errorf("places %d and %d, %d left out", first, second, r.leftOut)
+	m := &messages{all: make([]message, maxTasks-1)}
+	if first, second := m.add(message{receiver: "main"}), m.add(message{}); first != maxTasks-1 || second != -1 || m.cut != 1 {
+		t.Errorf("places %d and %d, %d left out", first, second, m.cut)
 	}
 }
