@@ -110,9 +110,9 @@ type Trace struct {
 
 // Limits on what is kept of one file.
 const (
-	MaxMethods = 1 << 20
+	MaxMethods = 1 << 18
 	MaxThreads = 1 << 16
-	MaxNames   = 64 << 20 // bytes of all names
+	MaxNames   = 32 << 20 // bytes of all names
 	maxLine    = 64 << 10 // bytes: a method's line has a length of 16 bits
 	maxBlock   = 8 << 20  // bytes of one block of version 2: a thread's buffer has 262,144 events of 30 bytes at most
 )

@@ -572,3 +572,21 @@ func TestCallsThatAreTooDeep(t *testing.T) {
 		t.Errorf("%d calls ended, %d were too deep", ended, calls.Deep)
 	}
 }
+
+// Threads that are in many methods, each in fewer than it may be: all of them are limited, too.
+func TestCallsThatAreOpenInAllThreads(t *testing.T) {
+	t.Parallel()
+	calls, ended := art.Calls{}, 0
+	calls.Each = func(art.Call) { ended++ }
+	for thread := range uint32(9) {
+		for range 1 << 16 {
+			calls.Add(art.Event{Thread: thread})
+		}
+	}
+	calls.Add(art.Event{Thread: 1, Action: art.Exit}) // makes room for one
+	calls.Add(art.Event{Thread: 9})
+	calls.Finish()
+	if ended != 1<<19+1 || calls.Deep != 1<<16 {
+		t.Errorf("%d calls ended, %d were left out", ended, calls.Deep)
+	}
+}

@@ -24,8 +24,11 @@ type Call struct {
 	Within bool
 }
 
-// maxDepth bounds a thread's stack.
-const maxDepth = 1 << 16
+// Limits on the calls that are open.
+const (
+	maxDepth = 1 << 16 // of a thread
+	maxOpen  = 1 << 19 // of all threads
+)
 
 // Calls joins the entries and exits of a trace to calls: Add takes each event, and Finish ends
 // the calls that are left.
@@ -38,8 +41,10 @@ type Calls struct {
 	Each func(Call)
 	// Early counts exits from methods that were entered before the trace began.
 	Early int
-	// Deep counts entries that are left out: a thread was in more than 65,536 methods.
+	// Deep counts entries that are left out: a thread was in more than 65,536 methods, or all threads
+	// together in more than 524,288.
 	Deep    int
+	open    int // calls
 	threads map[uint32]*callStack
 }
 
@@ -59,7 +64,7 @@ type openCall struct {
 // Warnings reports what could not be joined.
 func (c *Calls) Warnings() []run.Warning {
 	var w trace.Warnings
-	w.Counted(0, c.Deep, "%d call is left out: its thread is in more than 65,536 methods", "%d calls are left out: their threads are in more than 65,536 methods")
+	w.Counted(0, c.Deep, "%d call is left out: its thread is in more than 65,536 methods, or all are in more than 524,288", "%d calls are left out: their threads are in more than 65,536 methods, or all are in more than 524,288")
 	return w.List()
 }
 
@@ -80,7 +85,7 @@ func (c *Calls) Add(e Event) {
 	}
 	s.last = max(s.last, at)
 	if e.Action == Enter {
-		if len(s.open) == maxDepth {
+		if len(s.open) == maxDepth || c.open == maxOpen {
 			c.Deep++
 			return
 		}
@@ -89,6 +94,7 @@ func (c *Calls) Add(e Event) {
 		}
 		s.open = append(s.open, openCall{method: e.Method, begin: at})
 		s.in[e.Method]++
+		c.open++
 		return
 	}
 	to := len(s.open) - 1
@@ -112,6 +118,7 @@ func (c *Calls) end(tid uint32, s *callStack, at time.Duration, open bool) {
 	depth := len(s.open) - 1
 	o := s.open[depth]
 	s.open = s.open[:depth]
+	c.open--
 	if s.in[o.method]--; s.in[o.method] == 0 {
 		delete(s.in, o.method)
 	}

@@ -80,9 +80,6 @@ func (c *Collector) Add(src io.ReadSeeker, mapping *r8map.Map, rep Repetition) (
 		t.Warnings = append(t.Warnings, run.Warning{Text: fmt.Sprintf("the calls of repetition %d are left out: their times are by another clock than those before", rep.Number)})
 		return t, nil
 	}
-	if _, err := src.Seek(0, io.SeekStart); err != nil {
-		return t, fmt.Errorf("read a method trace again: %w", err)
-	}
 	t.Retrace(mapping)
 	switch {
 	case rep.First > 0:
@@ -95,7 +92,7 @@ func (c *Collector) Add(src io.ReadSeeker, mapping *r8map.Map, rep Repetition) (
 		t.Threads[rep.Main] = "main"
 	}
 	r := newRecorder(t, rep)
-	if _, err := Read(src, r.event); err != nil {
+	if err := t.Again(src, r.event); err != nil {
 		return t, err
 	}
 	r.calls.Finish()

@@ -50,11 +50,11 @@ func (m Method) Idle() bool { return idleMethods[m.String()] }
 // platform are the beginnings of the names of classes that are neither an app's own nor a library's
 // that it brings along.
 var platform = []string{
-	"android.", "androidx.", "com.android.", "dalvik.", "java.", "javax.", "jdk.", "kotlin.", "kotlinx.", "libcore.", "sun.",
+	"android.", "androidx.", "com.android.", "dalvik.", "java.", "javax.", "jdk.", "kotlin.", "kotlinx.", "libcore.", "sun.", "org.apache.harmony.",
 }
 
-// ofApp reports whether a method is the app's, or a library's that it brings along.
-func (m Method) ofApp() bool {
+// OfApp reports whether a method is the app's, or a library's that it brings along.
+func (m Method) OfApp() bool {
 	return m.Class != "" && !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(m.Class, p) })
 }
 

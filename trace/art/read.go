@@ -26,10 +26,49 @@ func Read(r io.Reader, visit func(Event)) (*Trace, error) {
 // Follow is Read for a trace that is still being written: visit also gets what the file has told so
 // far, which changes with the next event.
 func Follow(r io.Reader, visit func(*Trace, Event)) (*Trace, error) {
-	d := &decoder{
+	d := newDecoder(r, visit)
+	d.read()
+	d.finish()
+	return d.t, d.source.err
+}
+
+// Again reads the events of a trace once more, for whom its names are known: src is its file. An
+// error is one of reading.
+func (t *Trace) Again(src io.ReadSeeker, visit func(Event)) error {
+	if _, err := src.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read a method trace again: %w", err)
+	}
+	d := newDecoder(src, func(_ *Trace, e Event) { visit(e) })
+	d.again = true
+	d.read()
+	return d.source.err
+}
+
+// decoder is the state of reading one file.
+type decoder struct {
+	source   *source
+	visit    func(*Trace, Event)
+	t        *Trace
+	again    bool           // methods are known: they are not kept
+	places   map[uint64]int // of methods in t.Methods, by id
+	named    []bool         // the methods that have a name
+	clocks   map[uint32]*clock
+	names    int // bytes of names that are kept
+	dropped  int // methods and threads that are not
+	noName   int // methods whose names no code can have
+	noThread int // events of threads beyond MaxThreads
+	warnings trace.Warnings
+}
+
+func newDecoder(r io.Reader, visit func(*Trace, Event)) *decoder {
+	return &decoder{
 		source: newSource(r), visit: visit, places: map[uint64]int{}, clocks: map[uint32]*clock{},
 		t: &Trace{Threads: map[uint32]string{}, Stated: -1, Clock: Wall},
 	}
+}
+
+// read reads a file by what it begins with.
+func (d *decoder) read() {
 	switch head := d.source.peek(8); {
 	case bytes.HasPrefix(head, []byte("*version")):
 		d.text()
@@ -40,22 +79,6 @@ func Follow(r io.Reader, visit func(*Trace, Event)) (*Trace, error) {
 	default:
 		d.warn("this is no method trace of ART: it begins neither with *version or SLOW nor with a block of entries")
 	}
-	d.finish()
-	return d.t, d.source.err
-}
-
-// decoder is the state of reading one file.
-type decoder struct {
-	source   *source
-	visit    func(*Trace, Event)
-	t        *Trace
-	places   map[uint64]int // of methods in t.Methods, by id
-	clocks   map[uint32]*clock
-	names    int // bytes of names that are kept
-	dropped  int // methods and threads that are not
-	noName   int // methods whose names no code can have
-	noThread int // events of threads beyond MaxThreads
-	warnings trace.Warnings
 }
 
 func (d *decoder) warn(format string, args ...any) {
@@ -82,12 +105,11 @@ func (d *decoder) finish() {
 	}
 	d.warnings.Counted(0, d.noName, "the name of %d method is none that code can have: it is left out", "the names of %d methods are none that code can have: they are left out")
 	unnamed := -d.noName
-	for _, m := range t.Methods {
-		if m.Class == "" {
+	for _, named := range d.named {
+		if !named {
 			unnamed++
 		}
 	}
-	unnamed = max(unnamed, 0)
 	d.warnings.Counted(0, unnamed, "the file does not name %d method: it has its number alone", "the file does not name %d methods: they have their numbers alone")
 	t.Warnings = d.warnings.List()
 }
@@ -95,13 +117,16 @@ func (d *decoder) finish() {
 // method is the place of a method, which may be named later; -1 where there are too many.
 func (d *decoder) method(id uint64) int {
 	place, known := d.places[id]
-	if !known {
-		if len(d.t.Methods) == MaxMethods {
-			d.dropped++
-			return -1
-		}
-		place = len(d.t.Methods)
-		d.places[id] = place
+	if known {
+		return place
+	}
+	if place = len(d.named); place == MaxMethods {
+		d.dropped++
+		return -1
+	}
+	d.places[id] = place
+	d.named = append(d.named, false)
+	if !d.again {
 		d.t.Methods = append(d.t.Methods, Method{ID: id})
 	}
 	return place
@@ -122,7 +147,10 @@ func (d *decoder) name(id uint64, line string) {
 		d.noName++
 		m = Method{ID: id}
 	}
-	d.t.Methods[place] = m
+	d.named[place] = m.Class != ""
+	if !d.again {
+		d.t.Methods[place] = m
+	}
 }
 
 // thread gives a thread its name.

@@ -238,7 +238,7 @@ type interval struct{ from, to time.Duration }
 // cover adds a call of the app on the main thread to those that cover its time: an outer call, which
 // comes later, replaces those within it.
 func (r *recorder) cover(c Call) {
-	if c.Thread != uint32(r.t.PID) || c.Method < 0 || !r.t.Methods[c.Method].ofApp() {
+	if c.Thread != uint32(r.t.PID) || c.Method < 0 || !r.t.Methods[c.Method].OfApp() {
 		return
 	}
 	for n := len(r.covered); n > 0 && r.covered[n-1].from >= c.Begin; n = len(r.covered) {

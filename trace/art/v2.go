@@ -248,7 +248,7 @@ func (v *blocks) plausible(entries []entry) bool {
 			continue
 		}
 		place, known := v.places[e.id]
-		if e.id&actionBits != 0 || len(v.places) > 0 && (!known || v.t.Methods[place].Class == "") {
+		if e.id&actionBits != 0 || len(v.places) > 0 && (!known || !v.named[place]) {
 			return false
 		}
 	}

@@ -36,8 +36,8 @@ type Source struct {
 // Open reads a trace's names. A mapping gives methods that R8 renamed the names of the source; it
 // may be nil.
 func Open(src io.ReadSeeker, mapping *r8map.Map) (*Source, error) {
-	if err := rewind(src); err != nil {
-		return nil, err
+	if _, err := src.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read a method trace: %w", err)
 	}
 	t, err := art.Read(src, nil)
 	if err != nil {
@@ -49,23 +49,6 @@ func Open(src io.ReadSeeker, mapping *r8map.Map) (*Source, error) {
 
 // HasTimes reports whether the trace has more than the order of calls.
 func (s *Source) HasTimes() bool { return s.trace.Clock != art.NoClock }
-
-// rewind begins the trace anew.
-func rewind(src io.Seeker) error {
-	if _, err := src.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read a method trace again: %w", err)
-	}
-	return nil
-}
-
-// read reads the events again.
-func (s *Source) read(visit func(art.Event)) error {
-	if err := rewind(s.src); err != nil {
-		return err
-	}
-	_, err := art.Read(s.src, visit)
-	return err
-}
 
 // maxName bounds a name, in bytes.
 const maxName = 1000

@@ -37,7 +37,7 @@ func (s *Source) Perfetto(w io.Writer) ([]run.Warning, error) {
 	var calls art.Calls
 	calls.Opens = func(c art.Call) { p.event(c.Thread, c.Begin, sliceBegin, c.Method) }
 	calls.Each = func(c art.Call) { p.event(c.Thread, c.Begin+c.Took, sliceEnd, 0) }
-	if err := s.read(calls.Add); err != nil {
+	if err := s.trace.Again(s.src, calls.Add); err != nil {
 		return nil, err
 	}
 	return calls.Warnings(), p.out.Flush()

@@ -50,7 +50,7 @@ func (s *Source) stacks() (*stacks, error) {
 				n.self += c.Self
 			}
 		}
-		if err := s.read(calls.Add); err != nil {
+		if err := s.trace.Again(s.src, calls.Add); err != nil {
 			return nil, err
 		}
 		calls.Finish()

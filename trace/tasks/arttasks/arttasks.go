@@ -33,10 +33,8 @@ const Source = "art"
 
 // Limits on what is kept of a trace.
 const (
-	maxMarks    = 1 << 18 // schedulings, starts and waits, each
-	maxDepth    = 1 << 12 // frames of a thread
-	maxFrames   = 1 << 20 // frames of all contexts
-	maxText     = 300     // bytes of a frame
+	maxMarks    = 1 << 17 // schedulings, starts and waits, each
+	maxFrames   = 1 << 19 // of all contexts
 	maxMatching = 64      // units of a kind that a scheduling may belong to, threads of a unit that wait
 )
 
@@ -50,9 +48,6 @@ func Read(src io.ReadSeeker, mapping *r8map.Map) (tasks.List, error) {
 	if err != nil {
 		return out, err
 	}
-	if _, err := src.Seek(0, io.SeekStart); err != nil {
-		return out, fmt.Errorf("read a method trace again: %w", err)
-	}
 	out.Warnings = t.Warnings
 	if t.Clock != art.Wall && t.Clock != art.Dual {
 		if t.Format != art.Unknown {
@@ -61,18 +56,18 @@ func Read(src io.ReadSeeker, mapping *r8map.Map) (tasks.List, error) {
 		return out, nil
 	}
 	t.Retrace(mapping)
-	r := newReader(t)
+	r := newReader(t, &out)
 	if !slices.ContainsFunc(r.roles, func(does role) bool { return does != none && does != construct }) {
 		return out, nil
 	}
-	if _, err := art.Read(src, r.event); err != nil {
+	if err := t.Again(src, r.event); err != nil {
 		return out, err
 	}
 	if r.sampled {
 		out.Warnings = append(out.Warnings, run.Warning{Text: "the trace is sampled: most calls that schedule or start a task lie between two samples, so that it tells no tasks (am profile start without --sampling records each call)"})
 		return out, nil
 	}
-	r.finish(&out)
+	r.finish()
 	return out, nil
 }
 
@@ -80,113 +75,122 @@ func Read(src io.ReadSeeker, mapping *r8map.Map) (tasks.List, error) {
 type kind uint8
 
 const (
-	message  kind = iota // Handler
-	execute              // ThreadPoolExecutor
-	parallel             // AsyncTask.executeOnExecutor with an executor of its own
-	serial               // AsyncTask.execute
-	thread               // Thread.start
-	service              // Context.startService
+	message     kind = iota // Handler
+	execute                 // ThreadPoolExecutor
+	parallel                // AsyncTask.executeOnExecutor with an executor of its own
+	serial                  // AsyncTask.execute
+	startThread             // Thread.start
+	service                 // Context.startService
 )
 
 // scheduling is a call that schedules a task.
 type scheduling struct {
 	at      time.Duration
-	thread  uint32
+	by      *thread
 	kind    kind
-	context int32 // place in reader.contexts, -1 without
-	made    int32 // the method <init> of the object that the caller made last, -1 without
-	args    int32 // the ActivityThread.handleServiceArgs that it happened in, -1 without
-	wait    int32 // the wait that it ended, place in reader.waits, -1 without
-	unit    int32 // -1 where unknown
-	later   bool  // with a delay or a time, which are unknown
-	woke    bool  // a thread that waited was woken
-	spawned bool  // a thread was started for it
-	matched bool
+	context int32  // place in reader.contexts, -1 without
+	made    int32  // the method <init> of the object that the caller made last, -1 without
+	args    int32  // the ActivityThread.handleServiceArgs that it happened in, -1 without
+	wait    *wait  // that it ended, nil without
+	unit    *unit  // nil where unknown
+	task    *start // nil where unknown
+	later   bool   // with a delay or a time, which are unknown
+	woke    bool   // a thread that waited was woken
 }
 
 // start is the execution of a task.
 type start struct {
 	begin, end time.Duration // end is tasks.Unknown where it is not in the trace
-	thread     uint32
+	on         *thread
 	kind       kind
 	class      string
 	named      bool // class is the app's
 	timer      bool // of a ScheduledThreadPoolExecutor: it has a delay
 	void       bool // it is no task after all
-	unit       int32
-	waited     int32 // the wait that ended before it, place in reader.waits, -1 without
-	from       int32 // its scheduling, -1 where unknown
+	unit       *unit
+	waited     *wait       // that ended before it, nil without
+	from       *scheduling // nil where unknown
 }
 
 // wait is a time in which a looper or a worker had nothing to do: its queue was empty, or all that
 // is in it was not due.
 type wait struct {
-	begin, end time.Duration
-	thread     uint32
+	begin, end time.Duration // end is tasks.Unknown where it is not in the trace
+	on         *thread
 	used       bool // a scheduling ended it
 }
 
 // birth is a Thread.start, and the scheduling that it belongs to.
 type birth struct {
 	at   time.Duration
-	from int32
+	from *scheduling
 }
 
 // reader collects what a trace has of tasks.
 type reader struct {
 	t         *art.Trace
+	out       *tasks.List
 	roles     []role
-	threads   map[uint32]*callStack
-	last      time.Duration
-	schedules []scheduling
-	starts    []start
-	waits     []wait
-	births    []birth
+	calls     art.Calls
+	threads   map[uint32]*thread
+	now       *thread // of the present event
+	schedules []*scheduling
+	starts    []*start
+	waits     []*wait
+	births    []*birth
 	services  int // calls of ActivityThread.handleServiceArgs
-	contexts  []context
-	known     map[string]int32 // contexts by their methods
-	frames    int
-	lines     map[int]string // methods as frames
 	sampled   bool
-	classes   []map[string]bool // that each unit runs
+	contexts  contexts
+	names     tasks.Names
+	places    tasks.Units[unitKey]
+	units     []*unit
 	expects   map[origin]string // what places have run
 	woken     [2]bool           // a looper, a worker is ever woken in the trace
-
-	leftOut, deep, contextless int
-	warnings                   trace.Warnings
+	warnings  trace.Warnings
 }
 
-func newReader(t *art.Trace) *reader {
-	r := &reader{t: t, roles: make([]role, len(t.Methods)), threads: map[uint32]*callStack{}, known: map[string]int32{}, lines: map[int]string{}}
+func newReader(t *art.Trace, out *tasks.List) *reader {
+	r := &reader{
+		t: t, out: out, roles: make([]role, len(t.Methods)), threads: map[uint32]*thread{}, contexts: contexts{known: map[string]int32{}},
+		places: tasks.NewUnits[unitKey](out), expects: map[origin]string{},
+	}
+	r.calls.Opens, r.calls.Each = r.enter, r.leave
 	for i, m := range t.Methods {
 		r.roles[i] = roleOf(m)
 	}
 	return r
 }
 
+// add appends one of the things that are kept of a trace; where there are too many it counts as left
+// out, and is not found later.
+func add[T any](r *reader, list *[]*T, one T) *T {
+	if len(*list) == maxMarks {
+		r.out.LeftOut++
+		return nil
+	}
+	*list = append(*list, &one)
+	return &one
+}
+
 // finish joins schedulings with starts and lists the tasks.
-func (r *reader) finish(out *tasks.List) {
+func (r *reader) finish() {
 	for _, s := range r.threads {
-		for _, at := range []int32{s.task, s.born} {
-			if at >= 0 {
-				r.starts[at].end = tasks.Unknown
-				r.starts[at].void = r.starts[at].class == "" // the trace ends before it did anything
+		for _, open := range []*start{s.task, s.own} {
+			if open != nil && open.end == tasks.Unknown {
+				open.void = open.class == "" // the trace ends before it did anything
 			}
 		}
 	}
-	units := r.units(out)
-	r.match(units, out)
-	offset := r.offset()
-	list := r.list(offset)
-	out.LeftOut = r.leftOut
-	if len(list) > tasks.MaxTasks {
-		out.LeftOut += len(list) - tasks.MaxTasks
-		list = list[:tasks.MaxTasks]
-	}
-	out.Tasks = list
-	r.warnings.Counted(0, r.deep, "%d call is left out: its thread is in more than 4,096 methods", "%d calls are left out: their threads are in more than 4,096 methods")
-	r.warnings.Counted(0, r.contextless, "%d scheduling has no stack: there are too many different ones", "%d schedulings have no stack: there are too many different ones")
-	out.Warnings = append(out.Warnings, r.warnings.List()...)
+	r.findUnits()
+	r.newborns()
+	r.sweep()
+	r.match()
+	r.intents()
+	r.list()
+	r.out.Sort()
+	r.warnings.Counted(0, r.contexts.dropped, "%d scheduling has no stack: there are too many different ones", "%d schedulings have no stack: there are too many different ones")
+	r.warnings.Counted(0, r.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
+	r.out.Warnings = slices.Concat(r.out.Warnings, r.calls.Warnings(), r.warnings.List())
 }
 
 // offset is what is added to a trace's times.
@@ -199,56 +203,39 @@ func (r *reader) offset() time.Duration {
 	return 0
 }
 
-// list is the tasks by time.
-func (r *reader) list(offset time.Duration) (out []tasks.Task) {
-	for i := range r.starts {
-		s := &r.starts[i]
-		if s.void || s.unit < 0 {
+// list lists the tasks: those that started, and those that did not.
+func (r *reader) list() {
+	offset := r.offset()
+	for _, s := range r.starts {
+		if s.void || s.unit == nil {
 			continue
 		}
-		t := tasks.Task{Unit: int(s.unit), Name: trace.Name(s.class), Thread: r.name(s.thread), Scheduled: tasks.Unknown, Started: s.begin + offset, Done: tasks.Unknown}
+		t := tasks.Task{Unit: s.unit.place, Name: r.names.Of(s.class), Thread: r.name(s.on), Scheduled: tasks.Unknown, Started: s.begin + offset, Done: tasks.Unknown}
 		if s.end != tasks.Unknown {
 			t.Done = s.end + offset
 		}
-		if s.from >= 0 {
-			r.scheduled(&t, &r.schedules[s.from], offset)
+		if s.from != nil {
+			r.scheduled(&t, s.from, offset)
 		}
-		out = append(out, t)
+		r.out.Tasks = append(r.out.Tasks, t)
 	}
-	for i := range r.schedules {
-		if s := &r.schedules[i]; s.unit >= 0 && !s.matched && s.kind != service {
-			t := tasks.Task{Unit: int(s.unit), Started: tasks.Unknown, Done: tasks.Unknown}
+	for _, s := range r.schedules {
+		if s.unit != nil && s.task == nil && s.kind != service {
+			t := tasks.Task{Unit: s.unit.place, Started: tasks.Unknown, Done: tasks.Unknown}
 			r.scheduled(&t, s, offset)
-			out = append(out, t)
+			r.out.Tasks = append(r.out.Tasks, t)
 		}
 	}
-	at := func(t tasks.Task) time.Duration {
-		if t.Scheduled != tasks.Unknown {
-			return t.Scheduled
-		}
-		return t.Started
-	}
-	slices.SortStableFunc(out, func(a, b tasks.Task) int { return cmp.Compare(at(a), at(b)) })
-	return out
 }
 
 func (r *reader) scheduled(t *tasks.Task, s *scheduling, offset time.Duration) {
-	t.Scheduled, t.Sender = s.at+offset, r.name(s.thread)
-	if s.context >= 0 {
-		t.Context = r.contexts[s.context].frames
-	}
+	t.Scheduled, t.Sender, t.Context = s.at+offset, r.name(s.by), r.frames(s.context)
 	if t.Name == "" && s.made >= 0 {
-		t.Name = trace.Name(r.t.Methods[s.made].Class)
+		t.Name = r.names.Of(r.t.Methods[s.made].Class)
 	}
 }
 
 // name is a thread's name, or its id where it has none.
-func (r *reader) name(tid uint32) string {
-	return cmp.Or(trace.Name(r.t.Threads[tid]), fmt.Sprintf("thread %d", tid))
-}
-
-// sorted sorts a list by time.
-func sorted[T any](list []T, at func(T) time.Duration) []T {
-	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(at(a), at(b)) })
-	return list
+func (r *reader) name(s *thread) string {
+	return r.names.Of(cmp.Or(r.t.Threads[s.tid], fmt.Sprintf("thread %d", s.tid)))
 }

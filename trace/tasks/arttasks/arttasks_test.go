@@ -5,7 +5,11 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +18,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/art/arttest"
 	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/tasks"
 	"github.com/apkgate/apkgate/trace/tasks/arttasks"
@@ -421,6 +426,61 @@ func TestReadManyTasks(t *testing.T) {
 	// The last one is sent after 1 + 199.99 ms, and starts after 500 + 19,999 ms.
 	if want := 20_298_010 * time.Microsecond; len(list.Tasks) != many || queued != want {
 		t.Errorf("%d tasks, the last one waited for %v, want %v", len(list.Tasks), queued, want)
+	}
+}
+
+// hostile is a trace of 1.5 million events that schedule and start tasks in any order, by stacks that
+// are all different.
+func hostile() []byte {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	c := newCalls(map[uint32]string{})
+	for i := range 250_000 {
+		c.trace.Methods = append(c.trace.Methods, fmt.Sprintf("com.example.some.long.name.of.a.library.C%d\tmethod%d\t()V\tSomeFile%d.java\n", i, i, i))
+	}
+	c.call(1, 0, "android.os.Handler.enqueueMessage", "android.os.MessageQueue.nativeWake", "android.os.Handler.dispatchMessage", next, poll, executor+".execute", executor+".beforeExecute", "java.lang.Thread.start")
+	methods := len(c.trace.Methods)
+	for range 1_500_000 {
+		e := arttest.Event{Thread: uint32(1 + rnd.IntN(5_000)), Method: rnd.IntN(methods), Wall: uint64(rnd.IntN(1_000_000_000))}
+		if rnd.IntN(3) == 0 {
+			e.Method = methods - 1 - rnd.IntN(8)
+		}
+		if rnd.IntN(4) == 0 {
+			e.Action = 1
+		}
+		c.trace.Events = append(c.trace.Events, e)
+	}
+	return c.trace.Text(3, "dual")
+}
+
+// A hostile trace is read within the memory of all readers, 256 MiB: what Go obtained from the system
+// in a process of its own.
+func TestReadTakesLittleMemory(t *testing.T) {
+	if os.Getenv("APKGATE_FULL") == "" {
+		t.Skip("takes 10 s: APKGATE_FULL=1 runs it")
+	}
+	const variable = "APKGATE_TEST_TRACE"
+	if path := os.Getenv(variable); path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		list, err := arttasks.Read(f, nil)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if mib := m.Sys >> 20; err != nil || len(list.Tasks) == 0 || mib > 256 {
+			t.Errorf("%d tasks, %v, %d MiB", len(list.Tasks), err, mib)
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "hostile.trace")
+	if err := os.WriteFile(path, hostile(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestReadTakesLittleMemory$")
+	cmd.Env = append(os.Environ(), variable+"="+path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

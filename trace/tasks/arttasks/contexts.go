@@ -1,25 +1,55 @@
 package arttasks
 
 import (
-	"time"
+	"iter"
+	"slices"
 
-	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/art"
 )
 
-// context is a stack that schedules tasks.
+// contexts are the different stacks that schedule tasks.
+type contexts struct {
+	all     []context
+	known   map[string]int32 // places in all, by their methods
+	size    int              // frames of all
+	dropped int              // schedulings without one: there are too many
+}
+
+// context is one stack.
 type context struct {
-	frames []string // the innermost first, as Java prints them
-	outers []string // the classes of the app in it, the innermost first
+	methods []int32  // the outermost first
+	frames  []string // the innermost first, as Java prints them; nil until they are needed
+}
+
+// of returns the place of a stack, -1 where there are too many.
+func (c *contexts) of(open []frame) int32 {
+	open = open[max(0, len(open)-run.MaxStack):]
+	key := make([]byte, 0, 4*len(open))
+	for _, f := range open {
+		key = append(key, byte(f.method), byte(f.method>>8), byte(f.method>>16), byte(f.method>>24))
+	}
+	if at, ok := c.known[string(key)]; ok {
+		return at
+	}
+	if c.size+len(open) > maxFrames {
+		c.dropped++
+		return -1
+	}
+	c.size += len(open)
+	methods := make([]int32, len(open))
+	for i, f := range open {
+		methods[i] = f.method
+	}
+	at := int32(len(c.all))
+	c.all = append(c.all, context{methods: methods})
+	c.known[string(key)] = at
+	return at
 }
 
 // schedule adds a scheduling by the innermost call of a thread.
-func (r *reader) schedule(s *callStack, as kind, at time.Duration) {
-	if len(r.schedules) == maxMarks {
-		r.leftOut++
-		return
-	}
-	one := scheduling{at: at, thread: s.tid, kind: as, context: r.context(s), made: -1, args: -1, wait: -1, unit: -1}
+func (r *reader) schedule(s *thread, as kind, c art.Call) {
+	one := scheduling{at: c.Begin, by: s, kind: as, context: r.contexts.of(s.open), made: -1, args: -1}
 	top := len(s.open) - 1
 	if as == message {
 		for top > 0 && r.method(s.open[top-1].method).Class == "android.os.Handler" {
@@ -28,56 +58,48 @@ func (r *reader) schedule(s *callStack, as kind, at time.Duration) {
 		m := r.method(s.open[top].method)
 		one.later = m.Class == "android.os.Handler" && !now[m.Name]
 	}
-	for ; top >= 0 && one.made < 0; top-- {
-		if ofApp(r.method(s.open[top].method).Class) {
+	for ; top >= 0; top-- {
+		if r.method(s.open[top].method).OfApp() {
 			one.made = s.open[top].made
 			break
 		}
 	}
 	if s.in[serviceArgs] > 0 {
-		one.args = int32(min(r.services, maxMarks)) - 1
+		one.args = int32(r.services) - 1
 	}
-	s.schedule, s.since = int32(len(r.schedules)), len(s.open)
-	r.schedules = append(r.schedules, one)
+	s.schedule, s.since = add(r, &r.schedules, one), c.Depth
 }
 
-// context returns the place of a thread's stack among the contexts, -1 where there are too many.
-func (r *reader) context(s *callStack) int32 {
-	open := s.open[max(0, len(s.open)-run.MaxStack):]
-	key := make([]byte, 0, 4*len(open))
-	for _, f := range open {
-		key = append(key, byte(f.method), byte(f.method>>8), byte(f.method>>16), byte(f.method>>24))
+// frames returns the stack of a scheduling.
+func (r *reader) frames(place int32) []string {
+	if place < 0 {
+		return nil
 	}
-	if at, ok := r.known[string(key)]; ok {
-		return at
-	}
-	if r.frames += len(open); r.frames > maxFrames {
-		r.contextless++
-		return -1
-	}
-	c := context{}
-	for i := len(open) - 1; i >= 0; i-- {
-		m := r.method(open[i].method)
-		c.frames = append(c.frames, r.line(open[i].method))
-		if ofApp(m.Class) {
-			c.outers = append(c.outers, outer(m.Class))
+	c := &r.contexts.all[place]
+	if c.frames == nil {
+		for _, method := range slices.Backward(c.methods) {
+			m := r.method(method)
+			line := m.String()
+			if m.File != "" {
+				line += "(" + m.File + ")"
+			}
+			c.frames = append(c.frames, r.names.Of(line))
 		}
 	}
-	r.contexts = append(r.contexts, c)
-	r.known[string(key)] = int32(len(r.contexts) - 1)
-	return int32(len(r.contexts) - 1)
+	return c.frames
 }
 
-// line is a method as Java prints a frame, without the line in its file.
-func (r *reader) line(method int) string {
-	line, ok := r.lines[method]
-	if !ok {
-		m := r.method(method)
-		if line = m.String(); m.File != "" {
-			line += "(" + m.File + ")"
+// pointsTo returns the classes that a scheduling points to, the surest first: that of the object that
+// was made for it, and those of the app in its stack.
+func (r *reader) pointsTo(s *scheduling) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.made >= 0 && !yield(outer(r.t.Methods[s.made].Class)) || s.context < 0 {
+			return
 		}
-		line = prose.Clip(line, maxText)
-		r.lines[method] = line
+		for _, method := range slices.Backward(r.contexts.all[s.context].methods) {
+			if m := r.method(method); m.OfApp() && !yield(outer(m.Class)) {
+				return
+			}
+		}
 	}
-	return line
 }

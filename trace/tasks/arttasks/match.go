@@ -1,63 +1,98 @@
 package arttasks
 
 import (
-	"sort"
-	"time"
+	"cmp"
+	"math"
+	"slices"
 
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/tasks"
 )
 
-// segment is the number of anchors before a time.
-func (u *unit) segment(at time.Duration, inclusive bool) int {
-	return sort.Search(len(u.anchors), func(i int) bool { return u.anchors[i] > at || !inclusive && u.anchors[i] == at })
-}
-
-// match matches the schedulings of each unit with its starts.
-func (r *reader) match(units []*unit, out *tasks.List) {
-	r.direct()
-	for i := range r.starts {
-		s := &r.starts[i]
-		if s.void || s.unit < 0 || s.from >= 0 || s.timer {
+// match matches the schedulings of each unit with its starts: first with what the thread that each
+// woke did first, then those between two anchors, times at which the unit's queue was empty. There,
+// the schedulings are of the tasks that started.
+func (r *reader) match() {
+	r.byWaits()
+	for _, s := range r.starts {
+		if s.void || s.unit == nil || s.from != nil || s.timer {
 			continue
 		}
 		// A looper that no scheduling woke: what it waited for came due, or is the kernel's.
-		if s.kind == message && s.waited >= 0 && r.woken[message] && !units[s.unit].unseen && !r.waits[s.waited].used {
+		if s.kind == message && s.waited != nil && r.woken[message] && !s.unit.unseen && !s.waited.used {
 			continue
 		}
-		units[s.unit].starts = append(units[s.unit].starts, int32(i))
+		s.unit.starts = append(s.unit.starts, s)
 	}
-	for i := range r.schedules {
-		if s := &r.schedules[i]; s.unit >= 0 && !s.matched && s.kind != service {
-			units[s.unit].schedules = append(units[s.unit].schedules, int32(i))
+	for _, s := range r.schedules {
+		if s.unit != nil && s.task == nil && s.kind != service {
+			s.unit.schedules = append(s.unit.schedules, s)
 		}
 	}
 	lost, unsure := 0, 0
-	for _, u := range units {
+	for _, u := range r.units {
 		if u.older && len(u.anchors) == 0 && len(u.starts) > 0 && len(u.schedules) > 0 {
 			unsure++
 		}
-		u.starts = sorted(u.starts, func(i int32) time.Duration { return r.starts[i].begin })
-		u.schedules = sorted(u.schedules, func(i int32) time.Duration { return r.schedules[i].at })
-		starts, from := u.starts, u.schedules
-		for part := 0; part <= len(u.anchors); part++ {
-			d := sort.Search(len(starts), func(i int) bool { return u.segment(r.starts[starts[i]].begin, true) > part })
-			s := sort.Search(len(from), func(i int) bool {
-				one := r.schedules[from[i]]
-				return u.segment(one.at, one.woke) > part
-			})
-			lost += r.pairs(u, part, from[:s], starts[:d])
-			starts, from = starts[d:], from[s:]
-		}
+		lost += r.matchUnit(u)
 	}
 	r.warnings.Counted(0, lost, "%d scheduling is left out: its queue has another number of starts, or of another class, and nothing shows which is its own", "%d schedulings are left out: their queues have other numbers of starts, or of other classes, and nothing shows which are their own")
 	r.warnings.Counted(0, unsure, "%d unit always had work in the trace: tasks that were in its queue before the trace began are taken for later ones", "%d units always had work in the trace: tasks that were in their queues before the trace began are taken for later ones")
-	r.intents(out.Units)
 }
 
-// pairs matches what a unit did between two anchors. It returns how many schedulings are left out.
-func (r *reader) pairs(u *unit, part int, from, starts []int32) int {
-	first, last := part == 0 && u.older, part == len(u.anchors)
+// byWaits matches schedulings with what the thread that each woke did first.
+func (r *reader) byWaits() {
+	began := map[*wait]*start{}
+	for _, s := range r.starts {
+		if s.waited != nil && !s.void && s.from == nil && !s.timer {
+			began[s.waited] = s
+		}
+	}
+	for _, s := range r.schedules {
+		if s.wait == nil || s.later || s.task != nil {
+			continue
+		}
+		task := began[s.wait]
+		if task == nil || task.begin < s.at || task.unit != s.unit {
+			continue
+		}
+		pair(s, task)
+		from, class := s.origin(), task.label()
+		if before, known := r.expects[from]; known && before != class {
+			class = ""
+		}
+		r.expects[from] = class
+	}
+}
+
+// matchUnit matches what a unit did from each anchor to the next. It returns how many schedulings are
+// left out.
+func (r *reader) matchUnit(u *unit) (lost int) {
+	slices.SortStableFunc(u.starts, func(a, b *start) int { return cmp.Compare(a.begin, b.begin) })
+	slices.SortStableFunc(u.schedules, func(a, b *scheduling) int { return cmp.Compare(a.at, b.at) })
+	from, starts := u.schedules, u.starts
+	for part, end := range append(u.anchors, math.MaxInt64) {
+		var scheduled []*scheduling
+		var started []*start
+		scheduled, from = split(from, func(s *scheduling) bool { return s.at < end || s.at == end && !s.woke })
+		started, starts = split(starts, func(s *start) bool { return s.begin < end })
+		lost += r.matchPart(scheduled, started, part == 0 && u.older, part == len(u.anchors))
+	}
+	return lost
+}
+
+// split returns the first of a list, as long as they are so, and the others.
+func split[T any](list []T, are func(T) bool) (first, others []T) {
+	n := slices.IndexFunc(list, func(one T) bool { return !are(one) })
+	if n < 0 {
+		n = len(list)
+	}
+	return list[:n], list[n:]
+}
+
+// matchPart matches what a unit did between two anchors: in order, as the queue is FIFO. Where there
+// are not as many schedulings as starts, a message with a delay came due, or one was removed: then
+// those of a class are matched if there are as many of both. It returns how many are left out.
+func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool) (lost int) {
 	likely, begun := from, starts
 	switch {
 	case first && !last && len(starts) > len(from): // the first ones were scheduled before the trace
@@ -68,33 +103,43 @@ func (r *reader) pairs(u *unit, part int, from, starts []int32) int {
 	if r.inOrder(likely, begun) {
 		return 0
 	}
-	// One was removed, or came due: those of a class are matched if there are as many of both.
-	ofClass := map[string][2][]int32{}
-	for _, f := range from {
-		if class := r.expected(&r.schedules[f]); class != "" {
-			of := ofClass[class]
-			of[0] = append(of[0], f)
-			ofClass[class] = of
+	scheduled, started := map[string][]*scheduling{}, map[string][]*start{}
+	for _, s := range from {
+		class := r.expected(s)
+		scheduled[class] = append(scheduled[class], s)
+	}
+	for _, s := range starts {
+		started[s.label()] = append(started[s.label()], s)
+	}
+	delete(scheduled, "") // unknown
+	for class, list := range scheduled {
+		r.inOrder(list, started[class])
+	}
+	for _, s := range from {
+		if s.task == nil {
+			s.unit = nil
+			lost++
 		}
 	}
-	for _, d := range starts {
-		if class := r.starts[d].label(); class != "" {
-			of := ofClass[class]
-			of[1] = append(of[1], d)
-			ofClass[class] = of
+	return lost
+}
+
+// inOrder matches schedulings with starts one by one, if there are as many of both, none is after
+// its start, and no class is another than expected.
+func (r *reader) inOrder(from []*scheduling, starts []*start) bool {
+	if len(from) != len(starts) {
+		return false
+	}
+	for i, s := range from {
+		expected, label := r.expected(s), starts[i].label()
+		if s.at > starts[i].begin || expected != "" && label != "" && expected != label {
+			return false
 		}
 	}
-	for _, of := range ofClass {
-		r.inOrder(of[0], of[1])
+	for i, s := range from {
+		pair(s, starts[i])
 	}
-	left := 0
-	for _, f := range from {
-		if s := &r.schedules[f]; !s.matched {
-			s.unit = -1
-			left++
-		}
-	}
-	return left
+	return true
 }
 
 // label is the class that a task is known by, "" where it is not.
@@ -105,61 +150,19 @@ func (s *start) label() string {
 	return outer(s.class)
 }
 
-// inOrder matches schedulings with starts one by one, if there are as many of both, none is after
-// its start, and no class is another than expected.
-func (r *reader) inOrder(from, starts []int32) bool {
-	if len(from) != len(starts) {
-		return false
-	}
-	for i, f := range from {
-		s, one := &r.schedules[f], &r.starts[starts[i]]
-		expected, label := r.expected(s), one.label()
-		if s.at > one.begin || expected != "" && label != "" && expected != label {
-			return false
-		}
-	}
-	for i, f := range from {
-		r.pair(f, starts[i])
-	}
-	return true
-}
-
-// direct matches schedulings with what the thread that each woke did first.
-func (r *reader) direct() {
-	began := map[int32]int32{}
-	for i, s := range r.starts {
-		if s.waited >= 0 && !s.void && s.from < 0 && !s.timer {
-			began[s.waited] = int32(i)
-		}
-	}
-	r.expects = map[origin]string{}
-	for i := range r.schedules {
-		s := &r.schedules[i]
-		if s.wait < 0 || s.later {
-			continue
-		}
-		d, ok := began[s.wait]
-		if !ok || s.matched || r.starts[d].begin < s.at || r.starts[d].unit != s.unit {
-			continue
-		}
-		r.pair(int32(i), d)
-		from, class := origin{min(s.kind, execute), s.context, s.made}, r.starts[d].label()
-		if before, known := r.expects[from]; known && before != class {
-			class = ""
-		}
-		r.expects[from] = class
-	}
-}
-
 // expected is the class of what a scheduling has run: what the same place had run when it woke a
 // thread, or a class that it points to and that its unit runs. It is "" where neither is known.
 func (r *reader) expected(s *scheduling) string {
-	if class, known := r.expects[origin{min(s.kind, execute), s.context, s.made}]; known {
+	if class, known := r.expects[s.origin()]; known {
 		return class
 	}
-	to := r.pointsTo(s)
-	for _, class := range to[:min(len(to), 2)] { // callers further out call other things, too
-		if s.unit >= 0 && r.classes[s.unit][class] {
+	const surest = 2 // callers further out call other things, too
+	n := 0
+	for class := range r.pointsTo(s) {
+		if n++; n > surest {
+			break
+		}
+		if s.unit != nil && s.unit.classes[class] {
 			return class
 		}
 	}
@@ -168,25 +171,19 @@ func (r *reader) expected(s *scheduling) string {
 
 // intents gives what services run in their own threads the stacks that started the services, where
 // each start is known.
-func (r *reader) intents(units []tasks.Unit) {
-	var started []int32
-	for i, s := range r.schedules {
-		if s.kind == service {
-			started = append(started, int32(i))
-		}
-	}
-	started = sorted(started, func(i int32) time.Duration { return r.schedules[i].at })
+func (r *reader) intents() {
+	started := slices.DeleteFunc(slices.Clone(r.schedules), func(s *scheduling) bool { return s.kind != service })
+	slices.SortStableFunc(started, func(a, b *scheduling) int { return cmp.Compare(a.at, b.at) })
 	if len(started) == 0 || len(started) != r.services {
 		r.warnings.Counted(0, len(started), "%d start of a service is left out: services got another number of intents", "%d starts of services are left out: services got another number of intents")
 		return
 	}
-	for i := range r.schedules {
-		s := &r.schedules[i]
-		if s.kind != message || s.args < 0 || s.unit < 0 || units[s.unit].Kind != run.IntentService {
+	for _, s := range r.schedules {
+		if s.kind != message || s.args < 0 || s.unit == nil || s.unit.Kind != run.IntentService {
 			continue
 		}
-		if from := r.schedules[started[s.args]]; from.at <= s.at {
-			s.at, s.thread, s.context, s.made = from.at, from.thread, from.context, from.made
+		if from := started[s.args]; from.at <= s.at {
+			s.at, s.by, s.context, s.made = from.at, from.by, from.context, from.made
 		}
 	}
 }

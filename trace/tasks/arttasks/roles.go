@@ -27,11 +27,12 @@ const (
 	unpark        // wakes a worker
 	beforeExecute // a task begins
 	afterExecute
-	startThread
-	startService
+	startsThread
+	startsService
 	serviceArgs // the main thread passes a started service its intent
 	construct
 	zygote // entered by a process once, before it may be traced
+	roles  // how many there are
 )
 
 // plain are methods by their names.
@@ -57,9 +58,9 @@ var plain = map[string]role{
 	"java.util.concurrent.locks.LockSupport.unpark":         unpark,
 	"java.util.concurrent.ThreadPoolExecutor.beforeExecute": beforeExecute,
 	"java.util.concurrent.ThreadPoolExecutor.afterExecute":  afterExecute,
-	"java.lang.Thread.start":                                startThread,
-	"android.app.ContextImpl.startService":                  startService,
-	"android.app.ContextImpl.startForegroundService":        startService,
+	"java.lang.Thread.start":                                startsThread,
+	"android.app.ContextImpl.startService":                  startsService,
+	"android.app.ContextImpl.startForegroundService":        startsService,
 	"android.app.ActivityThread.handleServiceArgs":          serviceArgs,
 	"com.android.internal.os.ZygoteInit.main":               zygote,
 }
@@ -81,25 +82,6 @@ func roleOf(m art.Method) role {
 var now = map[string]bool{
 	"post": true, "sendMessage": true, "sendEmptyMessage": true, "enqueueMessage": true, "executeOrSendMessage": true,
 	"sendMessageAtFrontOfQueue": true, "postAtFrontOfQueue": true,
-}
-
-// platform are the beginnings of the names of classes that are not an app's own, nor a library's
-// that it brings along.
-var platform = []string{
-	"android.", "androidx.", "com.android.", "dalvik.", "java.", "javax.", "jdk.", "kotlin.", "kotlinx.", "libcore.", "sun.", "org.apache.harmony.",
-}
-
-// ofApp reports whether a class is the app's or a library's.
-func ofApp(class string) bool {
-	if class == "" {
-		return false
-	}
-	for _, p := range platform {
-		if strings.HasPrefix(class, p) {
-			return false
-		}
-	}
-	return true
 }
 
 // outer is the class that a class is written in: Store of Store$1 and of
