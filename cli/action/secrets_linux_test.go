@@ -26,10 +26,11 @@ func TestWorkloadOnThisComputerFindsNoSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
+	cmd := exec.Command(self, clitest.AsApkgate, "action", "run")
 	cmd.Dir = w.dir
-	cmd.Env = []string{clitest.CommandLine + "=action\nrun", "PATH=" + filepath.Join(w.dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.dir,
-		"PGPASSWORD=hunter2", "BROWSERSTACK_ACCESS_KEY=hunter2", "ACTIONS_RUNTIME_TOKEN=hunter2", "MY_SECRET=hunter2", "MAESTRO_USER=tester", "UNKNOWN=x"}
+	cmd.Env = []string{"PATH=" + filepath.Join(w.dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.dir,
+		"PGPASSWORD=hunter2", "BROWSERSTACK_ACCESS_KEY=hunter2", "ACTIONS_RUNTIME_TOKEN=hunter2", "MY_SECRET=hunter2", "ANDROID_SIGNING_KEY=hunter2", "ANDROID_KEYSTORE_PASS=hunter2",
+		"KEYSTORE_PASS=hunter2", "DATABASE_URL=postgres://u:hunter2@h/d", "GH_PAT=hunter2", "ORG_GRADLE_PROJECT_signingKey=hunter2", "MAESTRO_USER=tester", "UNKNOWN=x"}
 	for name, value := range w.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

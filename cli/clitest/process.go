@@ -8,20 +8,24 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/cli"
-	"github.com/apkgate/apkgate/usecase/secrets"
 )
 
 // CommandLine is the variable by which a test that needs apkgate as a process starts its own binary
 // as apkgate: with a command line in it, one word a line.
 const CommandLine = "APKGATE_TEST_COMMAND_LINE"
 
+// AsApkgate is the first argument by which a test starts its own binary as apkgate, with the command
+// line after it. A command of the action needs it: it executes itself again without unknown
+// variables.
+const AsApkgate = "as-apkgate"
+
 func init() {
+	if len(os.Args) > 1 && os.Args[1] == AsApkgate {
+		os.Exit(cli.Main(cli.Process(), os.Args[2:]))
+	}
 	if words := os.Getenv(CommandLine); words != "" {
-		args := strings.Split(words, "\n")
-		if args[0] != "action" || os.Getenv(secrets.HandedOver) != "" { // it is not about to execute itself again
-			os.Unsetenv(CommandLine) // its children are something else
-		}
-		os.Exit(cli.Main(cli.Process(), args))
+		os.Unsetenv(CommandLine) // its children are something else
+		os.Exit(cli.Main(cli.Process(), strings.Split(words, "\n")))
 	}
 }
 
@@ -32,8 +36,7 @@ func Start(t *testing.T, args ...string) (*exec.Cmd, io.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), CommandLine+"="+strings.Join(args, "\n"))
+	cmd := exec.Command(self, append([]string{AsApkgate}, args...)...)
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
 // Package secrets keeps a workflow's secrets from the workloads that apkgate starts on the same
 // computer: it removes them from this process's environment and from theirs.
 //
-// Code from a pull request gets the variables that it needs to run, by name, and no unknown ones.
+// Code from a pull request gets the variables that it needs to run, each by its exact name, and no
+// unknown ones: what a secret is called is anybody's choice.
 package secrets
 
 import (
@@ -17,28 +18,27 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// secretName matches variables that a workload on this computer must not see.
-var secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE|APIKEY|API_KEY|ACCESS_KEY|PGPASS`)
-
 // tokenVariables are the variables that may contain GitHub's token.
 var tokenVariables = []string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
 
-// HandedOver names the environment variable with the file descriptor from which secrets are read.
-const HandedOver = "APKGATE_SECRETS_FD"
+// handedOver names the environment variable with the file descriptor from which secrets are read.
+const handedOver = "APKGATE_SECRETS_FD"
 
-// maxSecrets is what every system's pipe takes without a reader, in bytes.
-const maxSecrets = 16 << 10
+// maxSecrets limits what is handed over, in bytes: an environment has at most 6 MiB on Linux, and
+// a pipe takes 64 KiB without a reader, on some systems 16 KiB.
+const maxSecrets = 64 << 10
 
-// Take takes the secrets out of this process's environment. A process's initial environment stays
-// readable to every other process of its user for as long as it lives (/proc/PID/environ). So the
-// process executes itself again, in place, and passes the secrets to itself through a pipe. Only a
-// workflow's commands do so, since they measure code from a pull request.
+// Take takes everything that may be a secret out of this process's environment: all but what a
+// workload may read too. A process's initial environment stays readable to every other process of
+// its user for as long as it lives (/proc/PID/environ). So the process executes itself again, in
+// place, and passes the rest to itself through a pipe. Only a workflow's commands do so, since they
+// measure code from a pull request.
 func Take(c *terminal.Console, args []string) error {
 	if !c.Process || len(args) == 0 || args[0] != "action" {
 		return nil
 	}
-	if fd := os.Getenv(HandedOver); fd != "" {
-		os.Unsetenv(HandedOver)
+	if fd := os.Getenv(handedOver); fd != "" {
+		os.Unsetenv(handedOver)
 		secrets, err := readSecrets(fd)
 		if err != nil {
 			return fmt.Errorf("take the secrets over: %w", err)
@@ -50,11 +50,11 @@ func Take(c *terminal.Console, args []string) error {
 	var others []string
 	for _, variable := range os.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
-		if value != "" && (secretName.MatchString(name) || slices.Contains(tokenVariables, name)) {
+		if forWorkloads(name) || value == "" {
+			others = append(others, variable)
+		} else {
 			secrets[name] = value
-			continue
 		}
-		others = append(others, variable)
 	}
 	if len(secrets) == 0 {
 		return nil
@@ -74,14 +74,14 @@ func Take(c *terminal.Console, args []string) error {
 }
 
 // keep makes the secrets available to this process again, in its own memory, which other processes
-// can't read. The tokens are not even in its environment, so that no program that it starts
-// inherits them.
+// can't read. Its environment, which the programs that it starts inherit, only gets those that
+// these programs need.
 func keep(c *terminal.Console, secrets map[string]string) {
 	for name, value := range secrets {
-		if slices.Contains(tokenVariables, name) {
-			os.Unsetenv(name)
-		} else {
+		if inherited.MatchString(name) && !slices.Contains(tokenVariables, name) {
 			os.Setenv(name, value)
+		} else {
+			os.Unsetenv(name)
 		}
 	}
 	getenv := c.Getenv
@@ -93,23 +93,38 @@ func keep(c *terminal.Console, secrets map[string]string) {
 	}
 }
 
-// passed matches the variables that a workload on this computer gets: what it needs to find
-// programs, Java, the Android SDK, adb, a proxy and its own settings.
-var passed = regexp.MustCompile(`^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]+|TMPDIR|TMP|TEMP|PWD|CI|DISPLAY|` +
-	`JAVA_[A-Z_]+|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|ANDROID_[A-Z_]+|ADB_[A-Z_]+|MAESTRO_[A-Z0-9_]+|XDG_[A-Z_]+|SSL_CERT_(FILE|DIR)|` +
-	`(HTTP|HTTPS|NO|ALL)_PROXY|(http|https|no|all)_proxy)$`)
+// inherited matches variables of the programs that apkgate starts itself: git and ssh for a history
+// on a branch, the emulator, and the tools of device labs and farms.
+var inherited = regexp.MustCompile(`^(GIT_|SSH_|GITHUB_|RUNNER_|ANDROID_EMULATOR_|GENYMOTION_|CLOUDSDK_|GOOGLE_|AWS_|BROWSERSTACK_|PG[A-Z]|APKGATE_|COLUMNS$)`)
+
+// passed are the variables that a workload on this computer gets: what it needs to find programs,
+// Java, the Android SDK, adb and a proxy.
+var passed = strings.Fields(`
+	PATH HOME USER LOGNAME SHELL TERM TZ TMPDIR TMP TEMP PWD CI DISPLAY LD_LIBRARY_PATH
+	LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME
+	JAVA_HOME JAVA_OPTS JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS
+	ANDROID_HOME ANDROID_SDK_ROOT ANDROID_SDK_HOME ANDROID_USER_HOME ANDROID_PREFS_ROOT ANDROID_AVD_HOME ANDROID_EMULATOR_HOME
+	ANDROID_SERIAL ANDROID_LOG_TAGS ANDROID_ADB_SERVER_ADDRESS ANDROID_ADB_SERVER_PORT ADB_SERVER_SOCKET ADB_VENDOR_KEYS ADB_TRACE
+	XDG_CACHE_HOME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME
+	SSL_CERT_FILE SSL_CERT_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy`)
 
 // passedOnWindows are those without which a program on Windows doesn't start.
-var passedOnWindows = regexp.MustCompile(`(?i)^(PATH|PATHEXT|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|USERPROFILE|HOMEDRIVE|HOMEPATH|USERNAME|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(\(X86\))?)$`)
+var passedOnWindows = strings.Fields(`
+	PATH PATHEXT SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC USERPROFILE HOMEDRIVE HOMEPATH USERNAME APPDATA LOCALAPPDATA
+	PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86)`)
+
+// forWorkloads reports whether a workload on this computer gets the variable. Flows read those that
+// begin with MAESTRO_, which a workflow sets for them.
+func forWorkloads(name string) bool {
+	return slices.Contains(passed, name) || strings.HasPrefix(name, "MAESTRO_") && name != "MAESTRO_CLOUD_API_KEY" ||
+		runtime.GOOS == "windows" && slices.Contains(passedOnWindows, strings.ToUpper(name))
+}
 
 // WorkloadEnvironment returns the part of an environment that a workload gets.
 func WorkloadEnvironment(environment []string) []string {
 	var out []string
 	for _, variable := range environment {
-		name, _, _ := strings.Cut(variable, "=")
-		fits := passed.MatchString(name) || runtime.GOOS == "windows" && passedOnWindows.MatchString(name)
-		meant := strings.HasPrefix(name, "MAESTRO_") && name != "MAESTRO_CLOUD_API_KEY" // flows read these
-		if fits && (meant || !secretName.MatchString(name)) {
+		if name, _, _ := strings.Cut(variable, "="); forWorkloads(name) {
 			out = append(out, variable)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/apkgate/apkgate/internal/prose"
 )
@@ -25,6 +26,7 @@ func startAgain(environment []string, data []byte) error {
 		return err
 	}
 	defer r.Close()
+	_ = w.SetWriteDeadline(time.Now().Add(time.Second)) // nobody reads yet: what is not taken at once never is
 	_, err = w.Write(data)
 	if closeErr := w.Close(); err == nil {
 		err = closeErr
@@ -36,7 +38,7 @@ func startAgain(environment []string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = syscall.Exec(self, os.Args, append(environment, HandedOver+"="+strconv.Itoa(inherited)))
+	err = syscall.Exec(self, os.Args, append(environment, handedOver+"="+strconv.Itoa(inherited)))
 	_ = syscall.Close(inherited)
 	return err
 }
@@ -44,7 +46,7 @@ func startAgain(environment []string, data []byte) error {
 func readSecrets(descriptor string) (map[string]string, error) {
 	fd, err := strconv.ParseUint(descriptor, 10, 16)
 	if err != nil || fd <= 2 {
-		return nil, fmt.Errorf("%s is %q, want a file descriptor", HandedOver, prose.Short(descriptor))
+		return nil, fmt.Errorf("%s is %q, want a file descriptor", handedOver, prose.Short(descriptor))
 	}
 	f := os.NewFile(uintptr(fd), "secrets")
 	defer f.Close()
