@@ -74,6 +74,27 @@ func Of(p gate.Policy, catalogue *metric.Catalogue, now, last, before []run.Run)
 	}
 	d.gather(now, true)
 	d.gather(before, false)
+	return d.all()
+}
+
+// Among is Of for the complete runs of one scenario, which the policy's centre has summarized.
+// catalogue has the metrics that they declare.
+func Among(p gate.Policy, catalogue *metric.Catalogue, name string, now, last, before []run.Summary) []Line {
+	d := drifting{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
+	for _, r := range last {
+		d.last[r.ID] = true
+	}
+	for _, r := range now {
+		d.add(name, r, true)
+	}
+	for _, r := range before {
+		d.add(name, r, false)
+	}
+	return d.all()
+}
+
+// all returns the lines of what was gathered.
+func (d *drifting) all() []Line {
 	for _, s := range d.scenarios {
 		d.lines(s)
 	}
@@ -119,33 +140,42 @@ func (d *drifting) gather(runs []run.Run, isNow bool) {
 		if r.Status != run.Complete {
 			continue
 		}
-		c := d.context(r, isNow)
-		if c == nil {
-			continue // its context was not measured now
-		}
-		s := run.Summarize(r, d.policy.Centre, d.catalogue)
-		switch {
-		case isNow:
-			c.now = append(c.now, s)
-		case d.last[r.ID]:
-			c.last = append(c.last, s)
-		default:
-			c.older = append(c.older, s)
+		if c := d.context(r.Scenario, r.Context, isNow); c != nil {
+			d.take(c, run.Summarize(r, d.policy.Centre, d.catalogue), isNow)
 		}
 	}
 }
 
-// context returns the run's group, and creates it for new runs.
-func (d *drifting) context(r run.Run, isNow bool) *group {
-	at := slices.IndexFunc(d.scenarios, func(s *scenario) bool { return s.name == r.Scenario })
+// add gathers a run that is summarized.
+func (d *drifting) add(scenario string, r run.Summary, isNow bool) {
+	if c := d.context(scenario, r.Context, isNow); c != nil {
+		d.take(c, r, isNow)
+	}
+}
+
+func (d *drifting) take(c *group, s run.Summary, isNow bool) {
+	switch {
+	case isNow:
+		c.now = append(c.now, s)
+	case d.last[s.ID]:
+		c.last = append(c.last, s)
+	default:
+		c.older = append(c.older, s)
+	}
+}
+
+// context returns the group of a context, and creates it for new runs; nil where it was not measured
+// now.
+func (d *drifting) context(name string, context map[string]string, isNow bool) *group {
+	at := slices.IndexFunc(d.scenarios, func(s *scenario) bool { return s.name == name })
 	if at < 0 {
 		if !isNow {
 			return nil
 		}
 		at = len(d.scenarios)
-		d.scenarios = append(d.scenarios, &scenario{name: r.Scenario})
+		d.scenarios = append(d.scenarios, &scenario{name: name})
 	}
-	s, key := d.scenarios[at], devctx.Key(devctx.Telling(r.Context, d.policy.Use))
+	s, key := d.scenarios[at], devctx.Key(devctx.Telling(context, d.policy.Use))
 	for _, c := range s.contexts {
 		if c.key == key {
 			return c
@@ -154,7 +184,7 @@ func (d *drifting) context(r run.Run, isNow bool) *group {
 	if !isNow {
 		return nil
 	}
-	c := &group{key: key, context: r.Context}
+	c := &group{key: key, context: context}
 	s.contexts = append(s.contexts, c)
 	return c
 }
