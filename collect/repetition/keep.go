@@ -93,7 +93,7 @@ const maxCalls = 128 << 20
 func (m *methods) keepCalls(ctx context.Context, a *attempt, s applog.Seen, w callsWindow, in []applog.Anomaly) {
 	name := fmt.Sprintf("repetition-%d-%d.art.trace", a.n, len(a.calls.windows))
 	err := m.calls.Take(ctx, w.path, func(taken io.ReadSeeker) error {
-		file, drop, err := m.newestOf(ctx, a.n, taken, w.pid, keptWhole)
+		file, skipped, drop, err := m.newestOf(ctx, a.n, taken, w.pid, keptWhole)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (m *methods) keepCalls(ctx context.Context, a *attempt, s applog.Seen, w ca
 		}
 		rep := art.Repetition{Number: a.n, Events: events(s), Wrong: wrongs(in), Evidence: digest}
 		if m.by == config.MethodsLong || m.phone.Target.Facts.API < beginsMonotonic {
-			rep.First, rep.Main = w.from, uint32(w.pid)
+			rep.First, rep.Main = w.from+skipped, uint32(w.pid)
 		}
 		t, err := m.traced.Add(file, m.names(), rep)
 		if err != nil {

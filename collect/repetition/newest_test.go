@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/target"
@@ -21,7 +22,7 @@ func TestNewestOf(t *testing.T) {
 		Methods: []string{"0x100\tcom.example.Chat\tbind\t()V\tChat.java\t7\n"}, Threads: map[uint32]string{7: "main"}, Order: []uint32{7},
 	}
 	for n := range uint64(calls) {
-		stream.Events = append(stream.Events, arttest.Event{Thread: 7, Wall: n * 2_000_000}, arttest.Event{Thread: 7, Action: 1, Wall: n*2_000_000 + 1_000_000})
+		stream.Events = append(stream.Events, arttest.Event{Thread: 7, Wall: 5_000_000_000 + n*2_000_000}, arttest.Event{Thread: 7, Action: 1, Wall: 5_000_000_000 + n*2_000_000 + 1_000_000})
 	}
 	data := stream.Streaming(2, "wall")
 	for _, c := range []struct {
@@ -35,7 +36,7 @@ func TestNewestOf(t *testing.T) {
 		{config.MethodsLong, 1_000, true, ""},
 	} {
 		m := &methods{by: c.by, phone: &Phone{Target: &target.Target{Journal: journal.New("pixel", nil)}}}
-		got, drop, err := m.newestOf(t.Context(), 3, bytes.NewReader(data), 7, c.whole)
+		got, skipped, drop, err := m.newestOf(t.Context(), 3, bytes.NewReader(data), 7, c.whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,6 +46,9 @@ func TestNewestOf(t *testing.T) {
 		}
 		if bytes.Equal(read, data) != c.same {
 			t.Errorf("by %s, whole up to %d bytes: kept as it is %t, want %t", c.by, c.whole, !c.same, c.same)
+		}
+		if want := 5 * time.Second; skipped != want && !c.same || skipped != 0 && c.same {
+			t.Errorf("by %s: they begin %v after the recording, want %v where it was cut", c.by, skipped, want)
 		}
 		entries := 0
 		if _, err := art.Read(bytes.NewReader(read), func(e art.Event) {

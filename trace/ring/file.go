@@ -24,64 +24,45 @@ const (
 	opSummary = 3
 )
 
-// file writes a method trace as ART streams it: the name of a method and of a thread stands before
-// its first event, and a summary last.
+// file writes a method trace as ART streams it, thread by thread, as the format allows: the name of
+// a method and of a thread stands before its first event, and a summary last. Errors are sticky in
+// the writer, whose Flush returns them.
 type file struct {
+	copied
 	b       *bufio.Writer
-	trace   *art.Trace
-	base    uint64            // ticks that are written as 0
 	numbers map[int]uint32    // of methods in the file, by place
 	tids    map[uint32]uint16 // of threads in the file
 	scratch []byte
+
+	calls, uncertain int
+	first, last      uint64 // ticks of the first and the last event
 }
 
-// write writes the calls, thread by thread, as the format allows.
-func (f *file) write(c copied) (Flushed, error) {
-	out := Flushed{}
-	first, last, uncertain := uint64(math.MaxUint64), uint64(0), 0
-	for _, t := range c.threads {
-		uncertain += t.events(c.from, func(ticks uint64, _ int, action art.Action) {
-			first, last = min(first, ticks), max(last, ticks)
-			if action == art.Enter {
-				out.Calls++
-			}
+func (f *file) write() {
+	head := binary.LittleEndian.AppendUint16([]byte("SLOW"), 0xf0|version)
+	head = binary.LittleEndian.AppendUint16(head, headSize)
+	head = binary.LittleEndian.AppendUint64(head, uint64((f.trace.Begin+time.Duration(f.from)*Tick)/time.Microsecond))
+	_, _ = f.b.Write(append(head, make([]byte, headSize-len(head))...))
+	for _, t := range f.threads {
+		f.uncertain += t.events(f.from, func(ticks uint64, method int, action art.Action) {
+			f.event(f.thread(t), ticks, method, action)
 		})
 	}
-	if out.Calls == 0 {
-		return out, ErrEmpty
-	}
-	f.base = first
-	out.Threads, out.Warnings = len(c.threads), c.warnings(uncertain)
-	out.From, out.To = time.Duration(first)*Tick, time.Duration(last)*Tick
-	f.head()
-	for _, t := range c.threads {
-		tid := f.thread(t)
-		t.events(c.from, func(ticks uint64, method int, action art.Action) {
-			f.event(tid, ticks, method, action)
-		})
-	}
-	f.summary(last-first, c)
-	return out, nil // errors are sticky in the writer, and Flush returns them
+	f.summary()
 }
 
-func (f *file) head() {
-	b := make([]byte, headSize)
-	copy(b, "SLOW")
-	binary.LittleEndian.PutUint16(b[4:], 0xf0|version)
-	binary.LittleEndian.PutUint16(b[6:], headSize)
-	binary.LittleEndian.PutUint64(b[8:], uint64(f.trace.Begin/time.Microsecond)+f.base)
-	_, _ = f.b.Write(b)
-}
-
-// thread names a thread. Its id has 16 bits in the file: one that has more gets a free one.
+// thread returns the id of a thread in the file, which it names the first time. It has 16 bits there:
+// a thread that has more gets a free one.
 func (f *file) thread(t copiedThread) uint16 {
-	tid := uint16(t.tid)
-	if t.tid == 0 || t.tid > math.MaxUint16 {
+	tid, known := f.tids[t.tid]
+	if known {
+		return tid
+	}
+	if tid = uint16(t.tid); t.tid == 0 || t.tid > math.MaxUint16 {
 		tid = f.free()
 	}
 	f.tids[t.tid] = tid
-	b := binary.LittleEndian.AppendUint16([]byte{0, 0, opThread}, tid)
-	f.counted(b, cmp.Or(t.name, fmt.Sprintf("thread %d", t.tid)))
+	f.counted(binary.LittleEndian.AppendUint16([]byte{0, 0, opThread}, tid), cmp.Or(t.name, fmt.Sprintf("thread %d", t.tid)))
 	return tid
 }
 
@@ -101,6 +82,10 @@ func (f *file) free() uint16 {
 
 // event writes a record.
 func (f *file) event(tid uint16, ticks uint64, method int, action art.Action) {
+	f.first, f.last = min(f.first, ticks), max(f.last, ticks)
+	if action == art.Enter {
+		f.calls++
+	}
 	number, known := f.numbers[method]
 	if !known {
 		number = uint32(len(f.numbers))
@@ -109,7 +94,7 @@ func (f *file) event(tid uint16, ticks uint64, method int, action art.Action) {
 	}
 	b := binary.LittleEndian.AppendUint16(f.scratch[:0], tid)
 	b = binary.LittleEndian.AppendUint32(b, number<<2|uint32(action))
-	b = binary.LittleEndian.AppendUint32(b, uint32((ticks-f.base)*uint64(Tick/time.Microsecond)))
+	b = binary.LittleEndian.AppendUint32(b, uint32((ticks-f.from)*uint64(Tick/time.Microsecond)))
 	f.scratch = b
 	_, _ = f.b.Write(b)
 }
@@ -147,23 +132,22 @@ func (f *file) counted(head []byte, text string) {
 }
 
 // summary ends the file.
-func (f *file) summary(took uint64, c copied) {
-	var s strings.Builder
-	clock := art.Wall
+func (f *file) summary() {
+	clock, pid := art.Wall, f.trace.PID
 	if f.trace.Clock == art.ThreadCPU {
 		clock = art.ThreadCPU
 	}
-	fmt.Fprintf(&s, "*version\n%d\ndata-file-overflow=false\nclock=%s\nelapsed-time-usec=%d\n", version, clock, took)
-	pid := f.trace.PID
 	if tid, ok := f.tids[uint32(pid)]; ok { // the main thread is found by it
 		pid = int(tid)
 	}
-	fmt.Fprintf(&s, "vm=art\npid=%d\n*threads\n", pid)
-	for _, t := range c.threads {
-		fmt.Fprintf(&s, "%d\t%s\n", f.tids[t.tid], t.name)
+	var s strings.Builder
+	fmt.Fprintf(&s, "*version\n%d\ndata-file-overflow=false\nclock=%s\nelapsed-time-usec=%d\nvm=art\npid=%d\n*threads\n", version, clock, f.last-min(f.first, f.last), pid)
+	for _, t := range f.threads {
+		if tid, ok := f.tids[t.tid]; ok {
+			fmt.Fprintf(&s, "%d\t%s\n", tid, t.name)
+		}
 	}
 	s.WriteString("*methods\n*end\n")
-	b := binary.LittleEndian.AppendUint32([]byte{0, 0, opSummary}, uint32(s.Len()))
-	_, _ = f.b.Write(b)
+	_, _ = f.b.Write(binary.LittleEndian.AppendUint32([]byte{0, 0, opSummary}, uint32(s.Len())))
 	_, _ = f.b.WriteString(s.String())
 }

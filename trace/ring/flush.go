@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -45,27 +46,23 @@ func (k *Keep) Flush(w io.Writer) (Flushed, error) {
 	if c.trace.Clock == art.NoClock {
 		return Flushed{}, ErrNoTimes
 	}
-	b := bufio.NewWriter(w)
-	f := file{b: b, trace: c.trace, numbers: map[int]uint32{}, tids: map[uint32]uint16{}}
-	out, err := f.write(c)
-	if errors.Is(err, ErrEmpty) {
-		return Flushed{}, err
+	f := file{b: bufio.NewWriter(w), copied: c, first: math.MaxUint64, numbers: map[int]uint32{}, tids: map[uint32]uint16{}}
+	f.write()
+	if f.calls == 0 {
+		return Flushed{}, ErrEmpty
 	}
-	if err == nil {
-		err = b.Flush()
-	}
-	if err != nil {
+	if err := f.b.Flush(); err != nil {
 		return Flushed{}, fmt.Errorf("write the kept calls: %w", err)
 	}
-	return out, nil
+	return Flushed{f.calls, len(f.tids), time.Duration(f.first) * Tick, time.Duration(f.last) * Tick, c.warnings(f.uncertain)}, nil
 }
 
 // copied is what is kept at one moment.
 type copied struct {
-	trace                 *art.Trace
-	threads               []copiedThread
-	from                  uint64 // ticks since which events are written
-	replaced, early, deep int
+	counts
+	trace   *art.Trace
+	threads []copiedThread
+	from    uint64 // ticks since which events are written
 }
 
 type copiedThread struct {
@@ -82,7 +79,7 @@ func (k *Keep) copy() copied {
 	defer k.taking.Unlock()
 	k.hand.Stop()
 	defer k.hand.Start()
-	c := copied{replaced: k.replaced, early: k.early, deep: k.deep}
+	c := copied{counts: k.counts}
 	if k.trace == nil {
 		return c
 	}

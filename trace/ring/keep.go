@@ -36,12 +36,17 @@ type Keep struct {
 	place    uint64 // events so far
 
 	// What follows belongs to the reader, or to who has stopped it.
-	trace    *art.Trace
-	threads  map[uint32]*thread
-	latest   *thread // that of the last event
-	replaced int     // threads that lost their ring to another
-	early    int     // exits of methods that were not entered
-	deep     int     // calls within 65,536 others
+	trace   *art.Trace
+	threads map[uint32]*thread
+	latest  *thread // that of the last event
+	counts
+}
+
+// counts is what could not be kept.
+type counts struct {
+	replaced int // threads that lost their ring to another
+	early    int // exits of methods that were not entered
+	deep     int // calls within 65,536 others
 }
 
 // thread is what is kept of one.

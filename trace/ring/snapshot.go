@@ -48,88 +48,73 @@ type Entry struct {
 // upper half of each time follows from the entry after it (Figure 3).
 func (s Snapshot) Backwards() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		s.walk(func(_, _ int, e Entry) bool { return yield(e) })
+		s.walk(func(_ int, _ bool, e Entry) bool { return yield(e) })
 	}
 }
 
-// walk goes through the entries backwards, each with the places of its first and its last slot.
-func (s Snapshot) walk(each func(from, to int, e Entry) bool) {
+// walk goes through the entries backwards, each with the place of its last slot, and whether the
+// slot before has its method.
+func (s Snapshot) walk(each func(at int, wide bool, e Entry) bool) {
 	later := s.Reference
 	for at := len(s.Slots) - 1; at >= 0; at-- {
-		slot, to := s.Slots[at], at
-		now := before(later, uint32(slot>>32))
-		e := Entry{Ticks: now, Uncertain: at < s.Uncertain}
-		switch tag := slot & (wrap - 1); {
-		case tag == tagExit:
-			e.Action = art.Exit
-		case tag == tagLeft:
-			e.Action = art.Unroll
-		case tag == tagWide && s.Mode == Mode64:
+		last, wide := at, s.Mode == Mode64 && s.Slots[at]&(wrap-1) == tagWide
+		if wide {
 			if at--; at < 0 {
 				return // the slot with its method is overwritten
 			}
-			e.Method = s.Slots[at]
-		default:
-			e.Method = tag
 		}
-		if !each(at, to, e) {
+		e := s.entry(last, wide)
+		if e.Ticks |= later &^ (wrap - 1); e.Ticks > later {
+			e.Ticks -= wrap
+		}
+		if !each(last, wide, e) {
 			return
 		}
-		later = now
+		later = e.Ticks
 	}
 }
 
-// before is the newest time up to later whose lower half is given.
-func before(later uint64, low uint32) uint64 {
-	now := later&^(wrap-1) | uint64(low)
-	if now > later {
-		now -= wrap
+// entry decodes the entry whose last slot is at a place, with the lower half of its time.
+func (s Snapshot) entry(at int, wide bool) Entry {
+	tag := s.Slots[at] & (wrap - 1)
+	e := Entry{Ticks: s.Slots[at] >> 32, Uncertain: at < s.Uncertain}
+	switch {
+	case wide:
+		e.Method = s.Slots[at-1]
+	case tag == tagExit, tag == tagLeft:
+		e.Action = art.Exit + art.Action(tag/tagLeft)
+	default:
+		e.Method = tag
 	}
-	return now
+	return e
 }
 
 // Entries returns the entries, the oldest first. Where they begin is found backwards before, and
 // kept in a bit a slot.
 func (s Snapshot) Entries() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		wide := make([]uint64, len(s.Slots)/64+1) // a bit for each slot that holds a method alone
-		first, now := len(s.Slots), uint64(0)
-		s.walk(func(from, to int, e Entry) bool {
-			if from != to {
-				wide[from/64] |= 1 << (from % 64)
+		last := make([]uint64, len(s.Slots)/64+1) // a bit for each slot in which an entry ends
+		first, earlier := len(s.Slots), uint64(0)
+		s.walk(func(at int, wide bool, e Entry) bool {
+			last[at/64] |= 1 << (at % 64)
+			if first, earlier = at, e.Ticks; wide {
+				first--
 			}
-			first, now = from, e.Ticks
 			return true
 		})
 		for at := first; at < len(s.Slots); at++ {
-			method, alone := s.Slots[at], wide[at/64]>>(at%64)&1 != 0
-			if alone {
+			wide := last[at/64]>>(at%64)&1 == 0
+			if wide {
 				at++
 			}
-			now = after(now, uint32(s.Slots[at]>>32))
-			e := Entry{Ticks: now, Uncertain: at < s.Uncertain}
-			switch tag := s.Slots[at] & (wrap - 1); {
-			case alone:
-				e.Method = method
-			case tag == tagExit:
-				e.Action = art.Exit
-			case tag == tagLeft:
-				e.Action = art.Unroll
-			default:
-				e.Method = tag
+			e := s.entry(at, wide)
+			if e.Ticks |= earlier &^ (wrap - 1); e.Ticks < earlier {
+				e.Ticks += wrap
 			}
 			if !yield(e) {
 				return
 			}
+			earlier = e.Ticks
 		}
 	}
-}
-
-// after is the oldest time from earlier on whose lower half is given.
-func after(earlier uint64, low uint32) uint64 {
-	now := earlier&^(wrap-1) | uint64(low)
-	if now < earlier {
-		now += wrap
-	}
-	return now
 }
