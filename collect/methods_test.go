@@ -3,11 +3,15 @@ package collect_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/calls"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 )
@@ -130,5 +134,37 @@ func TestMethodsThatAreNotSeen(t *testing.T) {
 	}
 	if r.Err != nil || !found {
 		t.Errorf("%v; warnings %v", r.Err, r.Run.Warnings)
+	}
+}
+
+// Hubble's second case by samples: the app sleeps on its main thread. Where the device has off-CPU
+// time, the method that sleeps is on top with it; where it has not, the run says so, and what is
+// missing.
+func TestSleepOnTheMainThreadBySamples(t *testing.T) {
+	t.Parallel()
+	const restore, sleep = "com.example.chat.AudioRoute.restore", "java.lang.Thread.sleep"
+	app := chat + "calls " + restore + " 1ms after swipe\ncalls " + sleep + " 1s after swipe from " + restore + " waits\n"
+	for profile, offCPU := range map[string]bool{"pixel-7-android-14": true, "nord-android-10": false} {
+		_, job, options := calling(t, profile, app, config.Methods{Keep: config.KeepAnomalies, By: config.MethodsSamples}, simulator.Options{})
+		r := collect.Collect(t.Context(), job, options)
+		warned := slices.ContainsFunc(r.Run.Warnings, func(w run.Warning) bool { return strings.HasPrefix(w.Text, "methods that wait are in no sample") })
+		if r.Err != nil || warned == offCPU {
+			t.Errorf("%s: %v, warnings %v", profile, r.Err, r.Run.Warnings)
+		}
+		m := r.Run.MethodTraces
+		if !offCPU {
+			continue
+		}
+		if m == nil || m.Clock != run.WallClock || m.List[0].Name != sleep || m.List[0].SelfMS < 700 {
+			t.Fatalf("%s: the record is %+v, want %s on top: %v", profile, m, sleep, r.Run.Warnings)
+		}
+		causes := calls.Explain(r.Run, nil, []diagnose.Finding{{Event: "swipe", Metric: "frames.frozen", Direction: gate.ToRegression}})
+		if len(causes) != 1 || causes[0].Subject.Name != restore {
+			t.Fatalf("%s: the causes are %+v, want %s", profile, causes, restore)
+		}
+		at := slices.IndexFunc(causes[0].Sentence, func(p diagnose.Part) bool { return p.Text == "; it blocked " })
+		if at < 0 || causes[0].Sentence[at+1].Amount.Value < 700 || causes[0].Sentence[at+3].Name != sleep {
+			t.Errorf("%s: the sentence is %+v, want for how long it blocked in %s", profile, causes[0].Sentence, sleep)
+		}
 	}
 }

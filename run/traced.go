@@ -89,6 +89,8 @@ type CallChain struct {
 	// Methods are the callers' names, the outermost first, and MS the time of each.
 	Methods []string  `json:"methods"`
 	MS      []float64 `json:"ms"`
+	// BlockedMS is for how much of the last one's time the thread did not run; 0 where unknown.
+	BlockedMS float64 `json:"blocked_ms,omitempty"`
 }
 
 // TracedCall is the calls of a method by one caller.
@@ -146,6 +148,6 @@ func (c CallChain) validate() error {
 	if len(c.Methods) != len(c.MS) {
 		return fmt.Errorf("ms has %d times for %d methods", len(c.MS), len(c.Methods))
 	}
-	return first(errors.Join(repetition(c.Repetition, 1), texts("event or thread", c.Event, c.Thread), times("at_ms", c.AtMS),
+	return first(errors.Join(repetition(c.Repetition, 1), texts("event or thread", c.Event, c.Thread), times("at_ms or blocked_ms", c.AtMS, c.BlockedMS),
 		atMost("methods", len(c.Methods), MaxStack), texts("methods", c.Methods...), times("ms", c.MS...)))
 }

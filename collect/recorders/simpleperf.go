@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
@@ -24,6 +25,7 @@ type Simpleperf struct {
 	requests []samples
 	command  string // "simpleperf", or the path of a pushed one
 	event    int    // in clockEvents
+	offCPU   bool   // it can sample what a thread does not run for
 	program  *Program
 	file     recording
 }
@@ -33,14 +35,27 @@ type samples struct {
 	who string
 	app string // its package
 	hz  int    // of each thread's CPU time
+	// waits is set where the time is wanted for which a thread does not run.
+	waits bool
 }
 
 // Request requests samples of the app's methods, in Hz of each thread's CPU time. Of several
 // requests the last determines the app, and the fastest the rate.
 func (s *Simpleperf) Request(who, app string, hz int) {
 	s.Withdraw(who)
-	s.requests = append(s.requests, samples{who, app, hz})
+	s.requests = append(s.requests, samples{who: who, app: app, hz: hz})
 }
+
+// RequestWaits is Request, and requests samples of what threads wait in, where OffCPU reports that
+// the device has them.
+func (s *Simpleperf) RequestWaits(who, app string, hz int) {
+	s.Request(who, app, hz)
+	s.requests[len(s.requests)-1].waits = s.offCPU
+}
+
+// OffCPU reports whether simpleperf can sample what threads wait in: the kernel is Linux 4.2 or
+// later (cmd_list.cpp, ShowFeatures). Find must have found it.
+func (s *Simpleperf) OffCPU() bool { return s.offCPU }
 
 // Withdraw removes a request.
 func (s *Simpleperf) Withdraw(who string) {
@@ -55,7 +70,7 @@ func (s *Simpleperf) Serves(who string) bool {
 // wanted combines all requests.
 func (s *Simpleperf) wanted() (out samples) {
 	for _, a := range s.requests {
-		out.app, out.hz = a.app, max(out.hz, a.hz)
+		out.app, out.hz, out.waits = a.app, max(out.hz, a.hz), out.waits || a.waits
 	}
 	return out
 }
@@ -90,6 +105,11 @@ func (s *Simpleperf) Find(ctx context.Context) (bool, error) {
 	if s.command == "" {
 		return false, nil
 	}
+	out, err := t.Exec(ctx, s.command, "list", "--show-features")
+	if err != nil {
+		return false, fmt.Errorf("ask simpleperf what it can record: %w", err)
+	}
+	s.offCPU = slices.Contains(strings.Fields(string(out.Stdout)), "trace-offcpu")
 	return true, s.Soften(ctx)
 }
 
@@ -148,9 +168,12 @@ func (s *Simpleperf) record(ctx context.Context, event string) error {
 	s.Close()
 	s.file.path = perfData
 	limit, wanted := strconv.Itoa(int(s.Limit.Seconds())), s.wanted()
-	line := device.Quote("rm", "-f", perfData, perfLog) + "; nohup " + device.Quote(s.command, "record", "--app", wanted.app,
-		"-e", event, "-f", strconv.Itoa(wanted.hz), "--call-graph", "dwarf", "--clockid", "monotonic",
-		"--duration", limit, "-o", perfData) + " </dev/null >" + perfLog + " 2>&1 & echo $!"
+	words := []string{s.command, "record", "--app", wanted.app, "-e", event, "-f", strconv.Itoa(wanted.hz), "--call-graph", "dwarf", "--clockid", "monotonic",
+		"--duration", limit, "-o", perfData}
+	if wanted.waits {
+		words = append(words, "--trace-offcpu")
+	}
+	line := device.Quote("rm", "-f", perfData, perfLog) + "; nohup " + device.Quote(words...) + " </dev/null >" + perfLog + " 2>&1 & echo $!"
 	out, err := s.Programs.Target.Ask(ctx, line)
 	if err != nil {
 		return fmt.Errorf("start simpleperf: %w", err)

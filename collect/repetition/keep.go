@@ -133,7 +133,7 @@ const beginsMonotonic = 34
 // blind is what each recorder does not see.
 var blind = map[string]string{
 	config.MethodsLong:    "calls of less than about 170 ms (340 ms in newer builds), native and interpreted methods, and code that is compiled into its caller",
-	config.MethodsSamples: "what does not use a CPU, and how often a method was called",
+	config.MethodsSamples: "how often a method was called, and without off-CPU time what does not use a CPU",
 	config.MethodsCalls:   "functions within native libraries",
 }
 

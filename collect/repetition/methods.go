@@ -71,6 +71,9 @@ func (m *methods) sample(ctx context.Context) error {
 		return nil
 	}
 	m.by = config.MethodsSamples
+	if !m.phone.Simpleperf.OffCPU() {
+		m.phone.Target.Journal.Warnf("methods that wait are in no sample: simpleperf does not list trace-offcpu here, which needs Linux 4.2")
+	}
 	return nil
 }
 
@@ -84,7 +87,7 @@ func (s sampler) before(context.Context, *attempt) error {
 	m := s.methods
 	m.phone.Simpleperf.Withdraw(methodsAsker)
 	if m.by == config.MethodsSamples {
-		m.phone.Simpleperf.Request(methodsAsker, m.work.App.Package, sampleHz)
+		m.phone.Simpleperf.RequestWaits(methodsAsker, m.work.App.Package, sampleHz)
 	}
 	return nil
 }

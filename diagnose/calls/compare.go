@@ -55,7 +55,7 @@ func newComparison(head run.Run, base []run.Run, event string, names stableNames
 	for i, b := range base {
 		c.add(b, event, i)
 	}
-	c.own = c.ownOf(head.App.Package)
+	c.own = c.ownOf(head)
 	c.sum()
 	c.attribute()
 	return c

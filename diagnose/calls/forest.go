@@ -192,11 +192,14 @@ func (n *node) within() bool {
 }
 
 // ownOf returns whether a method is the app's own: by its package, or where the trace has no such
-// method, that it is none of the platform or of its libraries.
-func (f *forest) ownOf(pkg string) func(string) bool {
-	prefix := diagnose.OwnNames(pkg)
+// method, that it is none of the platform or of its libraries. Samples have chains and no tree.
+func (f *forest) ownOf(r run.Run) func(string) bool {
+	prefix := diagnose.OwnNames(r.App.Package)
 	byName := func(method string) bool { return prefix != "" && strings.HasPrefix(method, prefix) }
-	if slices.ContainsFunc(f.all, func(n *node) bool { return byName(n.name) }) {
+	sampled := func(c run.CallChain) bool {
+		return len(r.MethodTraces.Tree) == 0 && slices.ContainsFunc(c.Methods, byName)
+	}
+	if slices.ContainsFunc(f.all, func(n *node) bool { return byName(n.name) }) || slices.ContainsFunc(r.MethodTraces.Chains, sampled) {
 		return byName
 	}
 	return func(method string) bool { return !diagnose.Platform(method) && !strings.HasPrefix(method, "androidx.") }

@@ -117,6 +117,9 @@ func (f freeze) sentence(s suspect) diagnose.Phrase {
 	if s.kind != HeldKind {
 		out = say("; it keeps the main thread for ", ms(f.msOf(s.name)), " of ", ms(f.chain.MS[0]), " at a time")
 	}
+	if f.chain.BlockedMS > 0 {
+		out = say(out, "; it blocked ", ms(f.chain.BlockedMS), " in ", diagnose.Coded(f.path[len(f.path)-1]))
+	}
 	if f.of > 1 {
 		out = say(out, ", seen in ", diagnose.Amount{Value: float64(f.repetitions)}, " of ", diagnose.Amount{Value: float64(f.of)}, " repetitions")
 	}

@@ -19,18 +19,19 @@ type Window struct {
 }
 
 // Collector adds up which methods ran on the main thread in windows of a run, for its record. The
-// zero Collector is empty. Samples show which methods ran and for how long, and neither how often
-// they were called nor when they waited.
+// zero Collector is empty. Samples show which methods ran and for how long, and those with off-CPU
+// time in which of them it waited; not how often they were called.
 type Collector struct {
 	windows []run.TraceWindow
 	chains  []run.CallChain
 	methods map[[2]string]*run.TracedMethod // by name and event
+	offCPU  bool                            // times are not of a CPU alone
 }
 
 // MethodSource is the word for samples in records.
 const MethodSource = "simpleperf"
 
-// Add adds a window, and returns how long the main thread ran methods of the app in it: those that
+// Add adds a window, and returns how long the main thread was in methods of the app in it: those that
 // are not the system's.
 func (c *Collector) Add(p *Profile, w Window) (seen time.Duration) {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -38,13 +39,17 @@ func (c *Collector) Add(p *Profile, w Window) (seen time.Duration) {
 	if c.methods == nil {
 		c.methods = map[[2]string]*run.TracedMethod{}
 	}
+	c.offCPU = c.offCPU || p.OffCPU()
 	root := &node{}
 	for _, s := range p.Samples {
-		if t := p.Threads[s.Thread]; t.PID != t.TID || s.Time < w.From || s.Time > w.To {
+		took := s.within(w.From, w.To)
+		if t := p.Threads[s.Thread]; t.PID != t.TID || took == 0 {
 			continue
 		}
-		took := time.Duration(s.Period)
-		names, ofApp := p.chainOf(s)
+		names, ofApp, idle := p.chainOf(s)
+		if s.OffCPU && idle {
+			continue
+		}
 		if ofApp {
 			seen += took
 		}
@@ -61,16 +66,33 @@ func (c *Collector) Add(p *Profile, w Window) (seen time.Duration) {
 			}
 			at = at.inner(name)
 			at.took += took
+			if s.OffCPU {
+				at.blocked += took
+			}
 		}
 	}
 	if chain := root.longest(); len(chain) > 0 {
-		one := run.CallChain{Repetition: w.Repetition, Event: w.Event, Thread: "main", AtMS: ms(w.From)}
-		for _, n := range chain[:min(len(chain), run.MaxStack)] {
+		chain = chain[:min(len(chain), run.MaxStack)]
+		one := run.CallChain{Repetition: w.Repetition, Event: w.Event, Thread: "main", AtMS: ms(w.From), BlockedMS: ms(chain[len(chain)-1].blocked)}
+		for _, n := range chain {
 			one.Methods, one.MS = append(one.Methods, n.name), append(one.MS, ms(n.took))
 		}
 		c.chains = append(c.chains, one)
 	}
 	return seen
+}
+
+// within returns how much of a sample's time is between two others. A sample of a clock is taken at
+// one time.
+func (s Sample) within(from, to time.Duration) time.Duration {
+	took := time.Duration(min(s.Period, 1<<62))
+	switch {
+	case s.OffCPU:
+		return max(min(s.Time+took, to)-max(s.Time, from), 0)
+	case s.Time < from || s.Time > to:
+		return 0
+	}
+	return took
 }
 
 func (c *Collector) method(name, event string) *run.TracedMethod {
@@ -88,22 +110,28 @@ const maxSymbol = 200
 // system are the beginnings of the paths of code that is no app's.
 var system = []string{"/system/", "/apex/", "/vendor/", "/product/", "[kernel"}
 
-// chainOf returns the names of a sample's methods, the outermost first, and whether any is the app's.
-func (p *Profile) chainOf(s Sample) (names []string, ofApp bool) {
+// idle is the method in which a main thread that has nothing to do waits.
+const idle = "android.os.MessageQueue.nativePollOnce"
+
+// chainOf returns the names of a sample's methods, the outermost first, whether any is the app's, and
+// whether the thread had nothing to do.
+func (p *Profile) chainOf(s Sample) (names []string, ofApp, isIdle bool) {
 	for _, i := range slices.Backward(s.Chain) {
 		f := p.Frames[i]
 		name := cmp.Or(f.Symbol, f.File, "unknown")
 		names = append(names, strings.ToValidUTF8(name[:min(len(name), maxSymbol)], ""))
+		isIdle = isIdle || name == idle
 		ofApp = ofApp || f.File != "" && !slices.ContainsFunc(system, func(dir string) bool { return strings.HasPrefix(f.File, dir) })
 	}
-	return names, ofApp
+	return names, ofApp, isIdle
 }
 
 // node is a method in the tree of call chains.
 type node struct {
-	name  string
-	took  time.Duration
-	calls []*node
+	name    string
+	took    time.Duration
+	blocked time.Duration // of it, the thread did not run
+	calls   []*node
 }
 
 func (n *node) inner(name string) *node {
@@ -131,7 +159,11 @@ func (c *Collector) MethodTraces() *run.MethodTraces {
 	if len(c.windows) == 0 {
 		return nil
 	}
-	out := &run.MethodTraces{Source: MethodSource, Clock: run.CPUClock, Windows: c.windows[:min(len(c.windows), run.MaxTraceWindows)], Chains: c.chains[:min(len(c.chains), run.MaxCallChains)]}
+	clock := run.CPUClock
+	if c.offCPU {
+		clock = run.WallClock
+	}
+	out := &run.MethodTraces{Source: MethodSource, Clock: clock, Windows: c.windows[:min(len(c.windows), run.MaxTraceWindows)], Chains: c.chains[:min(len(c.chains), run.MaxCallChains)]}
 	for _, m := range c.methods {
 		m.LongestMS = m.TotalMS
 		out.List = append(out.List, *m)

@@ -3,6 +3,8 @@ package simpleperf
 import (
 	"testing"
 	"time"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 // Samples of 1 ms: three of bind, called by layout, two of layout itself, one of the system alone,
@@ -47,5 +49,29 @@ func TestCollectorAddsUpSamples(t *testing.T) {
 	}
 	if c := got.Chains[0]; len(c.Methods) != 3 || c.Methods[2] != "com.example.List.bind" || c.MS[0] != 6 || c.MS[2] != 3 || c.AtMS != 10 {
 		t.Errorf("the chain is %+v", c)
+	}
+}
+
+// With off-CPU time a method that waits has the part of its time that is in the window; a thread that
+// waits for messages has nothing to do.
+func TestCollectorAddsUpWaits(t *testing.T) {
+	t.Parallel()
+	const sleep, restore, poll = 0, 1, 2
+	p := &Profile{
+		Meta: map[string]string{"trace_offcpu": "true"}, Threads: []Thread{{PID: 7, TID: 7}},
+		Frames: []Frame{{Symbol: "java.lang.Thread.sleep", File: "/apex/core.jar"}, {Symbol: "com.example.Audio.restore", File: "/data/app/base.odex"}, {Symbol: "android.os.MessageQueue.nativePollOnce"}},
+		Samples: []Sample{
+			{Time: 5 * time.Millisecond, Period: 8_000_000, OffCPU: true, Chain: []uint32{poll}},
+			{Time: 14 * time.Millisecond, Period: 1_000_000, Chain: []uint32{restore}},
+			{Time: 15 * time.Millisecond, Period: 412_000_000, OffCPU: true, Chain: []uint32{sleep, restore}},
+		},
+	}
+	var c Collector
+	if seen := c.Add(p, Window{Repetition: 1, From: 10 * time.Millisecond, To: 215 * time.Millisecond}); seen != 201*time.Millisecond {
+		t.Errorf("the app was in its methods for %v, want 201 ms", seen)
+	}
+	got := c.MethodTraces()
+	if chain := got.Chains[0]; got.Clock != run.WallClock || chain.MS[0] != 201 || chain.MS[1] != 200 || chain.BlockedMS != 200 || len(got.List) != 2 {
+		t.Errorf("by the %s clock %+v of %+v", got.Clock, chain, got.List)
 	}
 }

@@ -118,6 +118,7 @@ type decoder struct {
 	nested    bool              // the current records were compressed
 	unmatched int               // samples with an unknown event id
 	readings  map[uint64]uint64 // the last value of each counter, by the id of its event
+	away      away
 }
 
 func (d *decoder) warn(at uint64, format string, args ...any) {
@@ -151,7 +152,7 @@ func readPerfData(p *Profile, data []byte) {
 	p.Source, p.Recorder = PerfData, "perf"
 	d := &decoder{
 		p: p, data: data, warned: map[string]bool{}, byID: map[uint64]int{},
-		files: newFiles(), tasks: newTasks(), frames: map[frameKey]uint32{}, readings: map[uint64]uint64{},
+		files: newFiles(), tasks: newTasks(), frames: map[frameKey]uint32{}, readings: map[uint64]uint64{}, away: away{since: map[uint32]int{}},
 	}
 	d.read()
 	p.Warnings = d.warnings.List()
@@ -183,6 +184,7 @@ func (d *decoder) read() {
 		d.section(f.data, f.at)
 	}
 	d.section(d.slice(records, "the data section"), records.offset)
+	d.addAway()
 	d.addLosses()
 	d.addReadings()
 	for i := range d.p.Threads {

@@ -31,7 +31,7 @@ const (
 var recordNames = map[uint32]string{
 	recordMmap: "mmap", recordLost: "lost", recordComm: "comm", recordExit: "exit", 5: "throttle", 6: "unthrottle",
 	recordFork: "fork", 8: "read", recordSample: "sample", recordMmap2: "mmap2", 11: "aux", 12: "itrace_start",
-	recordLostSamples: "lost_samples", 14: "switch", 15: "switch_cpu_wide", 17: "ksymbol", 18: "bpf_event",
+	recordLostSamples: "lost_samples", recordSwitch: "switch", 15: "switch_cpu_wide", 17: "ksymbol", 18: "bpf_event",
 	66: "tracing_data", 67: "build_id", 68: "finished_round", 70: "auxtrace_info", recordAuxTrace: "auxtrace",
 	recordCompressed: "compressed", recordPadded: "compressed", recordKallsyms: "kernel_symbol", 32770: "dso", 32771: "symbol",
 	recordSplit: "split", recordSplitEnd: "split_end", recordEventID: "event_id", 32775: "callchain",
@@ -233,6 +233,8 @@ func (d *decoder) apply(r record) {
 		}
 	case recordEventID:
 		d.eventIDs(&c)
+	case recordSwitch:
+		d.switched(r, &c)
 	}
 	if c.short {
 		d.warn(r.at, "a record of type %d is too short, with %d bytes", r.kind, len(r.body))
@@ -275,6 +277,7 @@ func (d *decoder) forkOrExit(r record, c *cursor) {
 	switch {
 	case c.short:
 	case r.kind == recordExit:
+		delete(d.away.since, tid)
 		d.tasks.exit(pid, tid)
 	case !d.tasks.fork(pid, tid, parentPID, parentTID):
 		d.warnOnce(r.at, "there are too many forks: some frames of new processes stay unknown")

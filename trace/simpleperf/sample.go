@@ -72,6 +72,8 @@ func (d *decoder) sample(r record) {
 	if a.sampleType&sampleRead != 0 {
 		eachReading(&cursor{b: readings}, a.readFormat, d.reading)
 	}
+	d.returns(tid, s.Time)
+	d.leaves(tid, &s)
 	t := d.tasks.find(pid, tid)
 	s.Thread = d.listed(t)
 	s.Chain = d.chain(t, r.inKernel(), ip, chain)

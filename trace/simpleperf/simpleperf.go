@@ -82,8 +82,9 @@ type Sample struct {
 	Event  int           // index in Profile.Events
 	CPU    int           // -1 if unknown
 	// Period is how much of the event the sample stands for: nanoseconds of task-clock and
-	// cpu-clock, cycles of cpu-cycles.
+	// cpu-clock, cycles of cpu-cycles; with OffCPU, nanoseconds for which the thread did not run.
 	Period uint64
+	OffCPU bool
 	// Chain is the call chain as indices in Profile.Frames, the innermost first.
 	Chain []uint32
 }

@@ -12,6 +12,12 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
+// Wait is a method in which a thread waits, by its place among the app's.
+type Wait struct {
+	Method   int
+	From, To time.Duration
+}
+
 // Process is one process's activities that use power. They are kept after its end.
 type Process struct {
 	App *simapp.App
@@ -22,6 +28,8 @@ type Process struct {
 	// Drawing returns the work of the process's frames and of its UI thread, for items that
 	// begin from one time until before another. It is called while the process lives.
 	Drawing func(from, to time.Duration) []sched.Item
+	// Waiting returns in which methods its UI thread waits between two instants.
+	Waiting func(from, to time.Duration) []Wait
 	// Threads are indexed by place; nil where there is none.
 	Threads [places]*sched.Thread
 

@@ -10,6 +10,7 @@
 package perfdata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ type Sample struct {
 	CPU    int
 	Period time.Duration
 	Chain  []Place
+	// Away is how long the thread is off its CPU from then on, for a sample of that (OffCPU); 0 for
+	// one of the clock.
+	Away time.Duration
 }
 
 // Recording is the input of a perf.data file.
@@ -67,7 +71,12 @@ type Recording struct {
 	Threads []Thread
 	Samples []Sample
 	Lost    int
+	// OffCPU adds the event sched:sched_switch, as --trace-offcpu does.
+	OffCPU bool
 }
+
+// SwitchID is the number of the tracepoint sched:sched_switch.
+const SwitchID = 91
 
 // Software events of Linux.
 const (
@@ -96,6 +105,10 @@ const (
 	headerSize = 104
 	attrSize   = 120 // of perf_event_attr, and 16 bytes for its ids
 	eventID    = 7
+	switchID   = 8 // of sched:sched_switch
+
+	recordSwitch  = 14
+	miscSwitchOut = 1 << 13
 
 	recordLost   = 2
 	recordComm   = 3
@@ -117,8 +130,13 @@ const (
 // Bytes returns the encoded file.
 func (r Recording) Bytes() []byte {
 	records := r.records()
-	attrsAt := uint64(headerSize + 8)
-	dataAt := attrsAt + attrSize + 16
+	attrs := [][]byte{r.attr(1, r.Config, uint64(r.Hz), frequency)} // PERF_TYPE_SOFTWARE
+	if r.OffCPU {
+		attrs = append(attrs, r.attr(2, SwitchID, 1, 0)) // PERF_TYPE_TRACEPOINT: each one
+	}
+	n := uint64(len(attrs))
+	attrsAt := headerSize + 8*n
+	dataAt := attrsAt + n*(attrSize+16)
 	sections := []struct {
 		number int
 		data   []byte
@@ -137,19 +155,28 @@ func (r Recording) Bytes() []byte {
 		content = append(content, s.data...)
 	}
 	b := []byte("PERFILE2")
-	b = u64(b, headerSize, attrSize+16, attrsAt, attrSize+16, dataAt, uint64(len(records)), 0, 0)
+	b = u64(b, headerSize, attrSize+16, attrsAt, n*(attrSize+16), dataAt, uint64(len(records)), 0, 0)
 	b = append(b, bits...)
-	b = u64(b, eventID)
-	b = append(b, r.attr()...)
-	b = u64(b, headerSize, 8) // the section of the event's id
+	for i := range n {
+		b = u64(b, eventID+i)
+	}
+	for i, a := range attrs {
+		b = u64(append(b, a...), headerSize+8*uint64(i), 8) // the section of the event's id
+	}
 	return slices.Concat(b, records, table, content)
 }
 
-// attr encodes the perf_event_attr: sampling by frequency, user space only.
-func (r Recording) attr() []byte {
-	const frequency, excludeKernel, idOnAll, useClock = 1 << 10, 1 << 5, 1 << 18, 1 << 25
-	b := u32(nil, 1, attrSize) // PERF_TYPE_SOFTWARE
-	b = u64(b, r.Config, uint64(r.Hz), sampleType, 0, frequency|excludeKernel|idOnAll|useClock)
+// frequency is the flag of an event that is sampled by frequency.
+const frequency = 1 << 10
+
+// attr encodes a perf_event_attr: user space only.
+func (r Recording) attr(kind uint32, config, rate, flags uint64) []byte {
+	const excludeKernel, idOnAll, useClock, switches = 1 << 5, 1 << 18, 1 << 25, 1 << 26
+	if flags |= excludeKernel | idOnAll | useClock; r.OffCPU && kind == 1 {
+		flags |= switches
+	}
+	b := u32(nil, kind, attrSize)
+	b = u64(b, config, rate, sampleType, 0, flags)
 	b = append(b, make([]byte, attrSize-len(b))...)
 	const clockAt, clockMonotonic = 92, 1
 	binary.LittleEndian.PutUint32(b[clockAt:], clockMonotonic)
@@ -168,8 +195,8 @@ func (r Recording) records() []byte {
 		body := u32(nil, uint32(t.PID), uint32(t.TID))
 		b = record(b, recordComm, 0, idSuffix(append(body, padded(t.Name)...), t, 0, 0))
 	}
-	for _, s := range r.Samples {
-		b = record(b, recordSample, miscUser, r.sample(s))
+	for _, e := range r.events() {
+		b = append(b, e.record...)
 	}
 	if r.Lost > 0 {
 		b = record(b, recordLost, 0, u64(nil, eventID, uint64(r.Lost)))
@@ -195,13 +222,37 @@ func (r Recording) maps(b []byte, pid int) []byte {
 	return b
 }
 
+// timed is a record with its time.
+type timed struct {
+	at     time.Duration
+	record []byte
+}
+
+// events encodes the samples, by time: one of a thread that leaves its CPU has a record of that
+// behind it, and another where it returns.
+func (r Recording) events() (out []timed) {
+	for _, s := range r.Samples {
+		out = append(out, timed{s.At, record(nil, recordSample, miscUser, r.sample(s))})
+		if t := r.Threads[s.Thread]; s.Away > 0 {
+			back := s.At + s.Away
+			out = append(out, timed{s.At, record(nil, recordSwitch, miscSwitchOut, idSuffix(nil, t, s.At, s.CPU))},
+				timed{back, record(nil, recordSwitch, 0, idSuffix(nil, t, back, s.CPU))})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
 func (r Recording) sample(s Sample) []byte {
-	t := r.Threads[s.Thread]
+	t, id, period := r.Threads[s.Thread], uint64(eventID), uint64(s.Period)
+	if s.Away > 0 {
+		id, period = switchID, 1 // one switch
+	}
 	b := u64(nil, address(s.Chain[0]))
 	b = u32(b, uint32(t.PID), uint32(t.TID))
-	b = u64(b, uint64(s.At), eventID)
+	b = u64(b, uint64(s.At), id)
 	b = u32(b, uint32(s.CPU), 0)
-	b = u64(b, uint64(s.Period), uint64(len(s.Chain)+1), contextUser)
+	b = u64(b, period, uint64(len(s.Chain)+1), contextUser)
 	for _, p := range s.Chain {
 		b = u64(b, address(p))
 	}

@@ -229,40 +229,35 @@ func (r *ranSoFar) calls(c *methodtrace.Chart, t *methodtrace.Thread, app simapp
 	}
 }
 
-// eachRun calls add with the parts of a block with calls in which they use a CPU, by method.
-func eachRun(pr *process, b choreo.Block, tree []simapp.Called, add func(method int, from, to time.Duration)) {
+// eachRun calls add with the parts of a block with calls, by method, and whether they wait or use a
+// CPU.
+func eachRun(pr *process, b choreo.Block, tree []simapp.Called, add func(method int, waits bool, from, to time.Duration)) {
 	const finest = 250 * time.Microsecond
 	_, total := simapp.Count(tree)
 	if total == 0 {
 		return
 	}
-	at, method := b.At, waitsNow
+	at, method, waits := b.At, 0, true
 	flush := func(to time.Duration) {
-		if method != waitsNow && to > at {
-			add(method, at, to)
+		if to > at {
+			add(method, waits, at, to)
 		}
 		at = to
 	}
 	methodtrace.Lay(tree, b.At, float64(b.For)/float64(total), nil, func(c *simapp.Calls, from, to time.Duration) {
 		now := sampledAs(pr.app, c)
-		if now == method || to-from < finest && method != waitsNow {
+		if now == method && c.Waits == waits || to-from < finest && !waits {
 			return
 		}
 		flush(from)
-		method = now
+		method, waits = now, c.Waits
 	})
 	flush(b.At + b.For)
 }
 
-// waitsNow stands for the methods that wait: they are not sampled.
-const waitsNow = -3
-
 // sampledAs returns the place of the method under which a call's code is sampled: that of its
 // caller's for an inlined one.
 func sampledAs(app *simapp.App, c *simapp.Calls) int {
-	if c.Waits {
-		return waitsNow
-	}
 	if m := app.Power.Method(c.Method); m >= 0 {
 		return m
 	}

@@ -69,8 +69,24 @@ func (p *Phone) openAccount(pr *process) {
 	if a := p.packages.Apps[pr.app.Package]; a != nil {
 		pr.usage.Compiled = a.CompiledAhead()
 	}
+	pr.usage.Waiting = func(from, to time.Duration) []account.Wait { return p.asleep(pr, from, to) }
 	pr.usage.Drawing = func(from, to time.Duration) []sched.Item { return p.drawing(pr, from, to) }
 	p.power.Begin(pr.usage, p.state.processes)
+}
+
+// asleep returns in which methods the UI thread of a process waits, for account.Process.
+func (p *Phone) asleep(pr *process, from, to time.Duration) (out []account.Wait) {
+	for _, b := range pr.busy {
+		if b.Event == "" || b.Task != nil || b.At+b.For <= from || b.At >= to {
+			continue
+		}
+		eachRun(pr, b, pr.app.CallsAfter(b.Event, p.context()), func(method int, waits bool, from, to time.Duration) {
+			if waits {
+				out = append(out, account.Wait{Method: method, From: from, To: to})
+			}
+		})
+	}
+	return out
 }
 
 // drawing returns the work of a process's frames and of its UI thread, for account.Process.
@@ -109,8 +125,10 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 			continue
 		}
 		if b.Event != "" {
-			eachRun(pr, b, pr.app.CallsAfter(b.Event, p.context()), func(method int, from, to time.Duration) {
-				add(sched.Item{Thread: cast.UI, Woken: from, From: from, To: to, Kind: power.Block, Method: method})
+			eachRun(pr, b, pr.app.CallsAfter(b.Event, p.context()), func(method int, waits bool, from, to time.Duration) {
+				if !waits {
+					add(sched.Item{Thread: cast.UI, Woken: from, From: from, To: to, Kind: power.Block, Method: method})
+				}
 			})
 			continue
 		}

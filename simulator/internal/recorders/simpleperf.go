@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/account"
 	"github.com/apkgate/apkgate/simulator/internal/clock"
 	"github.com/apkgate/apkgate/simulator/internal/perfdata"
+	"github.com/apkgate/apkgate/simulator/internal/power"
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
@@ -25,6 +26,7 @@ type sampling struct {
 	clock  string
 	file   string
 	words  []string
+	offCPU bool // --trace-offcpu
 	begun  time.Duration
 	until  time.Duration // of --duration
 	over   bool
@@ -39,6 +41,11 @@ func Simpleperf(p *Phone, asked *shell.Call, then func(code int)) {
 	case "--version":
 		c.Printf("Simpleperf version 1.%d.simulated\n", c.Profile.API)
 		then(0)
+	case "list":
+		// Of what ShowFeatures prints, the second depends on the kernel.
+		features := "dwarf-based-call-graph\n%sset-clockid\n"
+		c.Printf(features, map[bool]string{true: "trace-offcpu\n"}[c.tracesOffCPU()])
+		then(0)
 	case "record":
 		c.Args = c.Args[1:]
 		c.record(then)
@@ -48,6 +55,12 @@ func Simpleperf(p *Phone, asked *shell.Call, then func(code int)) {
 	}
 }
 
+// offCPUSince is the first version of Android whose simulated phones have Linux 4.2 or later: those
+// of Android 10 still have 3.18, as Google's first Pixel.
+const offCPUSince = 30
+
+func (c *call) tracesOffCPU() bool { return c.Profile.API >= offCPUSince }
+
 // clockEvents are the software events for time, with Linux's numbers.
 var clockEvents = map[string]uint64{"cpu-clock": perfdata.CPUClock, "task-clock": perfdata.TaskClock}
 
@@ -55,7 +68,7 @@ var clockEvents = map[string]uint64{"cpu-clock": perfdata.CPUClock, "task-clock"
 var recordOptions = map[string]bool{
 	"--app": true, "-p": true, "-e": true, "-f": true, "--call-graph": true, "--clockid": true, "-o": true, "--duration": true,
 	"-m": true, "--user-buffer-size": true, "--cpu-percent": true, "--size-limit": true,
-	"-g": false, "--log-to-android-buffer": false, "--no-dump-kernel-symbols": false, "--no-dump-symbols": false,
+	"-g": false, "--trace-offcpu": false, "--log-to-android-buffer": false, "--no-dump-kernel-symbols": false, "--no-dump-symbols": false,
 	"--exit-with-parent": false, "--no-inherit": false, "--post-unwind=yes": false, "--in-app": false,
 }
 
@@ -97,6 +110,7 @@ func (s *sampling) parse(args []string) string {
 			return fmt.Sprintf("command.cpp:80] Unknown option for record command: '%s'. Try `simpleperf help record`", args[i])
 		}
 		if !takes {
+			s.offCPU = s.offCPU || args[i] == "--trace-offcpu"
 			continue
 		}
 		if i+1 == len(args) {
@@ -145,6 +159,9 @@ func (s *sampling) allowed() string {
 	_, known := clockEvents[s.event]
 	if !known || s.event == "task-clock" && c.Sensors.NoTaskClock {
 		return fmt.Sprintf("event_selection_set.cpp:262] Event type '%s' is not supported on the device", s.event)
+	}
+	if s.offCPU && !c.tracesOffCPU() {
+		return "cmd_record.cpp:1730] Dumping regs for tracepoint events is not supported by the kernel"
 	}
 	if s.pid == 0 && s.pkg == "" {
 		return "cmd_record.cpp:1180] No threads to monitor. Try `simpleperf help record` for help"
@@ -232,13 +249,16 @@ func (s *sampling) recording(until time.Duration) perfdata.Recording {
 	r := perfdata.Recording{
 		Config: clockEvents[s.event], Hz: s.hz, Arch: archOf(c.Profile.ABI), Command: s.words, Files: code.files,
 		Meta: map[string]string{
-			"simpleperf_version": fmt.Sprintf("1.%d.simulated", c.Profile.API), "system_wide_collection": "false", "trace_offcpu": "false",
+			"simpleperf_version": fmt.Sprintf("1.%d.simulated", c.Profile.API), "system_wide_collection": "false", "trace_offcpu": strconv.FormatBool(s.offCPU),
 			"event_type_info": fmt.Sprintf("%s,1,%d", s.event, clockEvents[s.event]), "clockid": s.clock, "app_package_name": d.App.Package,
 			"android_version": c.Profile.SDK, "android_sdk_version": strconv.Itoa(c.Profile.API), "android_build_type": "userdebug",
 			"product_props": c.Profile.Manufacturer + ":" + c.Profile.Model + ":" + c.Property("ro.product.name"),
 			"timestamp":     strconv.FormatInt(clock.Wall(s.begun).Unix(), 10), "kernel_version": "simulated",
 			"app_type": map[bool]string{true: "debuggable", false: "profileable"}[d.App.Power.Debuggable],
 		},
+	}
+	if r.OffCPU = s.offCPU; s.offCPU {
+		r.Meta["event_type_info"] += fmt.Sprintf("\nsched:sched_switch,2,%d", perfdata.SwitchID)
 	}
 	r.Threads, r.Samples = s.samples(code, until)
 	return r
@@ -284,6 +304,16 @@ func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, 
 			threads = append(threads, threadOf(d, h.Thread))
 		}
 		out = append(out, perfdata.Sample{At: h.at + s.shift(), Thread: place[h.Thread], CPU: h.CPU, Period: period, Chain: code.chain(h.Slice)})
+	}
+	if s.offCPU && len(threads) > 0 {
+		if _, known := place[account.UI]; !known {
+			place[account.UI] = len(threads)
+			threads = append(threads, threadOf(d, account.UI))
+		}
+		for _, w := range d.Waiting(s.begun, until) {
+			chain := code.chain(power.Slice{Thread: account.UI, Kind: power.Block, Method: w.Method})
+			out = append(out, perfdata.Sample{At: w.From + s.shift(), Thread: place[account.UI], Chain: chain, Away: w.To - w.From})
+		}
 	}
 	slices.SortStableFunc(out, func(a, b perfdata.Sample) int { return cmp.Compare(a.At, b.At) })
 	return threads, out
