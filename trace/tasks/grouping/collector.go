@@ -48,7 +48,7 @@ type Collector struct {
 	units     numbered[run.TaskUnit]
 	events    numbered[string]
 	keys      numbered[key]
-	parts     []part
+	parts     []*part
 	kept      int // tasks
 	leftOut   int
 	warnings  []run.Warning
@@ -65,17 +65,34 @@ type key struct {
 
 // part is the tasks of one repetition.
 type part struct {
-	number int
+	Repetition
 	queues Queues
-	tasks  []task // as in the list of queues
-	events []trace.Event
-	paths  map[int][]run.TaskStep
+	items  []item // as in the list of queues
 }
 
-// task is what is kept of a task beside its times.
-type task struct {
+// item is a task, with what is kept of it beside its times.
+type item struct {
+	of         *part
+	place      int32 // in the list of queues
 	key, event int32 // the key is -1 for a task of no unit
 	obsolete   bool
+	superseded bool   // it waited while the same task was scheduled again
+	group      *group // nil until the tasks are grouped, and of a task of no unit
+}
+
+func (i *item) task() *tasks.Task { return &i.of.queues.list.Tasks[i.place] }
+
+// took returns how long a task waited and ran, 0 where unknown.
+func took(t *tasks.Task) (queued, ran time.Duration) {
+	queued, _ = t.Queued()
+	ran, _ = t.Ran()
+	return queued, ran
+}
+
+// longer is the longer of both.
+func longer(t *tasks.Task) time.Duration {
+	queued, ran := took(t)
+	return max(queued, ran)
 }
 
 // NewCollector returns a collector for tasks of an app, whose package is "" where it is unknown.
@@ -105,13 +122,17 @@ func (c *Collector) Add(r Repetition) Queues {
 	}
 	c.kept += len(list.Tasks)
 	list.Tasks = slices.Clone(list.Tasks)
-	p := part{number: r.Number, events: r.Events, paths: r.Paths, queues: QueuesOf(list), tasks: make([]task, len(list.Tasks))}
+	p := &part{Repetition: r, queues: QueuesOf(list), items: make([]item, len(list.Tasks))}
+	p.List = tasks.List{}
 	units := make([]int32, len(list.Units))
 	for i, u := range list.Units {
 		units[i] = c.units.of(unitOf(u))
 	}
 	for i, t := range list.Tasks {
-		p.tasks[i] = c.task(t, units, r)
+		p.items[i] = item{
+			of: p, place: int32(i), key: c.key(t, units),
+			event: c.events.of(trace.EventAt(r.Events, t.Begun())), obsolete: obsolete(t, r.Screens),
+		}
 		list.Tasks[i].Context = nil // the stack is kept
 	}
 	c.parts = append(c.parts, p)
@@ -130,22 +151,18 @@ func unitOf(u tasks.Unit) run.TaskUnit {
 	return out
 }
 
-func (c *Collector) task(t tasks.Task, units []int32, r Repetition) task {
-	out := task{key: -1, event: c.events.of(trace.EventAt(r.Events, t.Begun())), obsolete: obsolete(t, r.Screens)}
+// key returns the number of a task's key, -1 for a task of no unit.
+func (c *Collector) key(t tasks.Task, units []int32) int32 {
 	if t.Unit < 0 || t.Unit >= len(units) {
-		return out
+		return -1
 	}
 	k := key{unit: units[t.Unit], name: trace.Label(t.Name), stack: -1}
-	if len(t.Context) > 0 {
-		if k.stack = c.contexts.number(k.name, t.Context); k.stack >= maxContexts {
-			k.name, k.stack = trace.Label(k.name+" "+c.contexts.stacks[k.stack].scheduler), -1
-		}
-	}
 	if len(t.Context) == 0 {
 		k.name = described(t)
+	} else if k.stack = c.contexts.number(k.name, t.Context); k.stack >= maxContexts {
+		k.name, k.stack = trace.Label(k.name+" "+c.contexts.stacks[k.stack].scheduler), -1
 	}
-	out.key = c.keys.of(k)
-	return out
+	return c.keys.of(k)
 }
 
 // described names a task without a context: by what identifies it in its source, the slice inside,

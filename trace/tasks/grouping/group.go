@@ -29,24 +29,12 @@ type identity struct {
 
 // group is similar tasks of an event.
 type group struct {
+	number          int // in the order of appearance
 	identity, event int32
-	tasks           []place
+	tasks           []*item
 	queued, ran     time.Duration // the longest
-}
-
-// place is a task: the index of its part, and that in the part.
-type place struct{ part, task int32 }
-
-// grouped is the tasks of all repetitions in groups.
-type grouped struct {
-	*Collector
-	identities numbered[identity]
-	events     []string // of groups
-	groups     []*group
-	of         [][]int32 // the group of each task of each part
-	again      [][]bool  // the task waited while the same one was scheduled again
-	rank       []int32   // of groups: its place in the record, -1 where it is left out
-	found      []tally   // of groups, empty between uses
+	rank            int           // its place in the record, -1 where it is left out
+	ahead           tally         // of its tasks, while those that others waited for are added up
 }
 
 // Tasks returns the section of all repetitions; nil if they had no tasks.
@@ -54,144 +42,131 @@ func (c *Collector) Tasks() *run.Tasks {
 	if c.kept == 0 {
 		return nil
 	}
-	g := c.group()
-	out := &run.Tasks{Source: c.source, Tells: c.tells.Words()}
-	kept := g.choose(out)
-	g.found = make([]tally, len(g.groups))
-	for i, one := range kept {
-		g.summarize(one, &out.Groups[i])
+	s := summary{Collector: c, out: &run.Tasks{Source: c.source, Tells: c.tells.Words()}}
+	for _, p := range c.parts {
+		s.apart = max(s.apart, p.slot()+1)
 	}
-	return out
+	for i, one := range s.choose(s.group()) {
+		s.summarize(one, &s.out.Groups[i])
+	}
+	return s.out
 }
 
-// group puts the tasks into groups.
-func (c *Collector) group() *grouped {
-	g := &grouped{Collector: c}
-	stacks := c.contexts.stacks
+// summary makes the section.
+type summary struct {
+	*Collector
+	out        *run.Tasks
+	identities numbered[identity]
+	apart      int // repetitions that are counted separately
+}
+
+// group puts the tasks into groups, in the order of their appearance.
+func (s *summary) group() (all []*group) {
+	stacks := s.contexts.stacks
 	clusters := clusters(stacks[:min(len(stacks), maxContexts)], Threshold)
-	of := make([]int32, len(c.keys.all)) // the identity of each key
-	for i, k := range c.keys.all {
+	identities := make([]int32, len(s.keys.all)) // of keys
+	for i, k := range s.keys.all {
 		one := identity{unit: k.unit, name: k.name, cluster: -1}
 		if k.stack >= 0 {
 			one.cluster = clusters[k.stack]
 		}
-		of[i] = g.identities.of(one)
+		identities[i] = s.identities.of(one)
 	}
-	g.events = c.events.all[:min(len(c.events.all), maxEvents)]
 	type pair struct{ identity, event int32 }
-	at := map[pair]int32{}
-	for i, p := range c.parts {
-		g.of = append(g.of, make([]int32, len(p.tasks)))
-		same := map[int32][]int32{}
-		for j, t := range p.tasks {
-			if t.key < 0 {
-				g.of[i][j] = -1
+	groups := map[pair]*group{}
+	for _, p := range s.parts {
+		same := map[int32][]*item{}
+		for i := range p.items {
+			one := &p.items[i]
+			if one.key < 0 {
 				continue
 			}
-			one := pair{of[t.key], t.event}
-			if int(t.event) >= len(g.events) {
-				one.event = -1
+			in := pair{identities[one.key], one.event}
+			if in.event >= maxEvents {
+				in.event = -1
 			}
-			n, ok := at[one]
-			if !ok {
-				n = int32(len(g.groups))
-				at[one] = n
-				g.groups = append(g.groups, &group{identity: one.identity, event: one.event})
+			if groups[in] == nil {
+				groups[in] = &group{number: len(all), identity: in.identity, event: in.event, rank: -1}
+				all = append(all, groups[in])
 			}
-			g.of[i][j] = n
-			g.groups[n].add(place{int32(i), int32(j)}, p.queues.list.Tasks[j])
-			same[one.identity] = append(same[one.identity], int32(j))
+			groups[in].add(one)
+			same[in.identity] = append(same[in.identity], one)
 		}
-		g.again = append(g.again, superseded(p.queues.list.Tasks, same))
-	}
-	return g
-}
-
-func (g *group) add(at place, t tasks.Task) {
-	g.tasks = append(g.tasks, at)
-	if d, ok := t.Queued(); ok {
-		g.queued = max(g.queued, d)
-	}
-	if d, ok := t.Ran(); ok {
-		g.ran = max(g.ran, d)
-	}
-}
-
-// superseded returns which tasks waited while the same task was scheduled again.
-func superseded(all []tasks.Task, same map[int32][]int32) []bool {
-	out := make([]bool, len(all))
-	for _, list := range same {
-		var times []time.Duration
-		for _, i := range list {
-			if all[i].Scheduled != tasks.Unknown {
-				times = append(times, all[i].Scheduled)
-			}
-		}
-		slices.Sort(times)
-		for _, i := range list {
-			if t := all[i]; t.Scheduled != tasks.Unknown && t.Started != tasks.Unknown {
-				next, _ := slices.BinarySearch(times, max(due(t), t.Scheduled+1))
-				out[i] = next < len(times) && times[next] < t.Started
-			}
+		for _, list := range same {
+			supersede(list)
 		}
 	}
-	return out
+	return all
 }
 
-// choose chooses the groups that are kept, those with the longest times first, and sets their units.
-func (g *grouped) choose(out *run.Tasks) (kept []*group) {
-	order := slices.SortedStableFunc(slices.Values(g.groups), func(a, b *group) int {
+func (g *group) add(one *item) {
+	one.group = g
+	g.tasks = append(g.tasks, one)
+	queued, ran := took(one.task())
+	g.queued, g.ran = max(g.queued, queued), max(g.ran, ran)
+}
+
+// supersede marks the tasks that waited while the same task was scheduled again.
+func supersede(same []*item) {
+	var times []time.Duration
+	for _, one := range same {
+		if t := one.task(); t.Scheduled != tasks.Unknown {
+			times = append(times, t.Scheduled)
+		}
+	}
+	slices.Sort(times)
+	for _, one := range same {
+		if t := one.task(); t.Scheduled != tasks.Unknown && t.Started != tasks.Unknown {
+			next, _ := slices.BinarySearch(times, max(due(*t), t.Scheduled+1))
+			one.superseded = next < len(times) && times[next] < t.Started
+		}
+	}
+}
+
+// choose chooses the groups that are kept, those with the longest times first, and adds them to the
+// section with their units.
+func (s *summary) choose(all []*group) (kept []*group) {
+	slices.SortStableFunc(all, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(max(b.queued, b.ran), max(a.queued, a.ran)), cmp.Compare(len(b.tasks), len(a.tasks)))
 	})
-	places := map[*group]int32{}
 	units := map[int32]int{}
-	for _, one := range order {
-		unit := g.identities.all[one.identity].unit
+	for _, one := range all {
+		unit := s.identities.all[one.identity].unit
 		at, known := units[unit]
-		if len(kept) == run.MaxTaskGroups || !known && len(out.Units) == run.MaxTaskUnits {
-			out.LeftOut++
+		if len(kept) == run.MaxTaskGroups || !known && len(s.out.Units) == run.MaxTaskUnits {
+			s.out.LeftOut++
 			continue
 		}
 		if !known {
-			at = len(out.Units)
+			at = len(s.out.Units)
 			units[unit] = at
-			out.Units = append(out.Units, g.units.all[unit])
+			s.out.Units = append(s.out.Units, s.units.all[unit])
 		}
-		places[one] = int32(len(kept))
-		kept = append(kept, one)
-		out.Groups = append(out.Groups, run.TaskGroup{Unit: at})
-	}
-	for _, one := range g.groups {
-		rank, ok := places[one]
-		if !ok {
-			rank = -1
-		}
-		g.rank = append(g.rank, rank)
-	}
-	for i, one := range kept {
-		to := &out.Groups[i]
-		to.Name, to.Context = g.name(one)
+		to := run.TaskGroup{Unit: at}
+		to.Name, to.Context = s.name(one)
 		if one.event >= 0 {
-			to.Event = prose.Fit(g.events[one.event], run.MaxText)
+			to.Event = prose.Fit(s.events.all[one.event], run.MaxText)
 		}
+		one.rank = len(kept)
+		kept, s.out.Groups = append(kept, one), append(s.out.Groups, to)
 	}
 	return kept
 }
 
 // name returns the name of a group, and the context that scheduled most of its tasks.
-func (g *grouped) name(of *group) (name string, context []string) {
-	name = g.identities.all[of.identity].name
+func (s *summary) name(of *group) (name string, context []string) {
+	name = s.identities.all[of.identity].name
 	counts := map[int32]int{}
-	for _, p := range of.tasks {
-		if s := g.keys.all[g.parts[p.part].tasks[p.task].key].stack; s >= 0 {
-			counts[s]++
+	for _, one := range of.tasks {
+		if stack := s.keys.all[one.key].stack; stack >= 0 {
+			counts[stack]++
 		}
 	}
 	if len(counts) == 0 {
 		return name, nil
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b int32) int { return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(b, a)) })
-	stack := g.contexts.stacks[most]
+	stack := s.contexts.stacks[most]
 	for _, line := range stack.raw[:min(len(stack.raw), maxFrames)] {
 		context = append(context, prose.Fit(line, maxLine))
 	}

@@ -21,20 +21,15 @@ const (
 // (Repetition.Paths).
 func Slow(list tasks.List, threshold time.Duration) []int {
 	var slow []int
-	took := func(i int) time.Duration {
-		queued, _ := list.Tasks[i].Queued()
-		ran, _ := list.Tasks[i].Ran()
-		return max(queued, ran)
-	}
-	for i, t := range list.Tasks {
-		if t.Started != tasks.Unknown && took(i) >= threshold {
+	for i := range list.Tasks {
+		if t := &list.Tasks[i]; t.Started != tasks.Unknown && longer(t) >= threshold {
 			slow = append(slow, i)
 		}
 	}
 	if len(slow) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(slow, func(a, b int) int { return cmp.Compare(took(b), took(a)) })
+	slices.SortStableFunc(slow, func(a, b int) int { return cmp.Compare(longer(&list.Tasks[b]), longer(&list.Tasks[a])) })
 	queues := QueuesOf(list)
 	known := map[int]bool{}
 	var out []int

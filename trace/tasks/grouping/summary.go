@@ -15,18 +15,13 @@ import (
 const maxSearched = 2_000
 
 // summarize fills in what a group of the record comes to.
-func (g *grouped) summarize(one *group, to *run.TaskGroup) {
-	apart := 0
-	for _, p := range g.parts {
-		apart = max(apart, slot(p)+1)
-	}
-	to.Repetitions, to.QueuedMaxMS, to.RanMaxMS = make([]int, apart), make([]float64, apart), make([]float64, apart)
+func (s *summary) summarize(g *group, to *run.TaskGroup) {
+	to.Repetitions, to.QueuedMaxMS, to.RanMaxMS = make([]int, s.apart), make([]float64, s.apart), make([]float64, s.apart)
 	var queued, ran, lengths []float64
-	for _, at := range one.tasks {
-		p := &g.parts[at.part]
-		t, n := p.queues.list.Tasks[at.task], slot(*p)
+	for _, one := range g.tasks {
+		t, n := one.task(), one.of.slot()
 		to.Repetitions[n]++
-		g.count(at, t, to)
+		count(one, t, to)
 		if d, ok := t.Queued(); ok {
 			queued = append(queued, ms(d))
 			to.QueuedMaxMS[n] = max(to.QueuedMaxMS[n], ms(d))
@@ -35,31 +30,31 @@ func (g *grouped) summarize(one *group, to *run.TaskGroup) {
 			ran = append(ran, ms(d))
 			to.RanMaxMS[n] = max(to.RanMaxMS[n], ms(d))
 		}
-		if length := p.queues.lengths[at.task]; length >= 0 {
+		if length := one.of.queues.lengths[one.place]; length >= 0 {
 			lengths = append(lengths, float64(length))
 			to.QueueMax = max(to.QueueMax, int(length))
 		}
 	}
 	to.Queued, to.Ran, to.QueueMean = spread(queued), spread(ran), mean(lengths)
-	to.WaitedFor, _ = g.waitedFor(one.tasks)
-	to.Late = g.late(one)
-	to.Longest = g.longest(one)
+	to.WaitedFor, _ = waitedFor(g.tasks)
+	to.Late = s.late(g)
+	to.Longest = s.longest(g)
 }
 
 // slot is the place of a repetition in lists of those that are counted separately.
-func slot(p part) int { return (max(p.number, 1) - 1) % run.MaxApart }
+func (p *part) slot() int { return (max(p.Number, 1) - 1) % run.MaxApart }
 
 // count counts a task by what became of it.
-func (g *grouped) count(at place, t tasks.Task, to *run.TaskGroup) {
-	for _, one := range []struct {
+func count(one *item, t *tasks.Task, to *run.TaskGroup) {
+	for _, c := range []struct {
 		is bool
 		n  *int
 	}{
 		{t.Scheduled != tasks.Unknown, &to.Scheduled}, {t.Started != tasks.Unknown, &to.Started}, {t.Done != tasks.Unknown, &to.Done}, {t.Cancelled, &to.Cancelled},
-		{g.parts[at.part].tasks[at.task].obsolete, &to.Obsolete}, {g.again[at.part][at.task], &to.Superseded},
+		{one.obsolete, &to.Obsolete}, {one.superseded, &to.Superseded},
 	} {
-		if one.is {
-			*one.n++
+		if c.is {
+			*c.n++
 		}
 	}
 }
@@ -79,31 +74,38 @@ func mean(of []float64) float64 {
 }
 
 // late returns what the group's late tasks have in common, nil if there are none.
-func (g *grouped) late(one *group) *run.LateTasks {
-	var late []place
+func (s *summary) late(g *group) *run.LateTasks {
+	var late []*item
 	var lengths []float64
-	for _, at := range one.tasks {
-		p := g.parts[at.part]
-		if d, ok := p.queues.list.Tasks[at.task].Queued(); ok && d >= g.threshold && d > 0 {
-			late = append(late, at)
-			lengths = append(lengths, float64(p.queues.lengths[at.task]))
+	for _, one := range g.tasks {
+		if d, ok := one.task().Queued(); ok && d >= s.threshold && d > 0 {
+			late = append(late, one)
+			lengths = append(lengths, float64(one.of.queues.lengths[one.place]))
 		}
 	}
 	if len(late) == 0 {
 		return nil
 	}
-	out := &run.LateTasks{OverMS: ms(g.threshold), Tasks: len(late), QueueMean: mean(lengths)}
-	out.WaitedFor, out.AheadRanMS = g.waitedFor(late)
+	out := &run.LateTasks{OverMS: ms(s.threshold), Tasks: len(late), QueueMean: mean(lengths)}
+	out.WaitedFor, out.AheadRanMS = waitedFor(late)
 	return out
 }
 
-// tally is the tasks of a group that ran while others waited.
+// tally is tasks that ran while others waited.
 type tally struct {
 	tasks, done int
 	ran         time.Duration
 }
 
-func (t tally) meanMS() float64 {
+func (t *tally) add(one *tasks.Task) {
+	t.tasks++
+	if d, ok := one.Ran(); ok {
+		t.done++
+		t.ran += d
+	}
+}
+
+func (t *tally) meanMS() float64 {
 	if t.done == 0 {
 		return 0
 	}
@@ -113,59 +115,53 @@ func (t tally) meanMS() float64 {
 // waitedFor returns the groups whose tasks ran in the unit while some tasks of one group waited, the
 // longest in total first, and how long one of all these tasks ran on average. Each counts once,
 // however many waited for it.
-func (g *grouped) waitedFor(waited []place) (list []run.TasksAhead, ranMS float64) {
+func waitedFor(waited []*item) (list []run.TasksAhead, ranMS float64) {
 	var all tally
-	var order []int32
+	var groups []*group
 	for len(waited) > 0 {
-		n := 1
-		for n < len(waited) && waited[n].part == waited[0].part {
-			n++
+		n := slices.IndexFunc(waited, func(one *item) bool { return one.of != waited[0].of })
+		if n < 0 {
+			n = len(waited)
 		}
-		g.inPart(waited[:n], func(group int32, t tasks.Task) {
-			if g.found[group].tasks == 0 {
-				order = append(order, group)
+		inPart(waited[:n], func(one *item) {
+			if one.group.ahead.tasks == 0 {
+				groups = append(groups, one.group)
 			}
-			for _, to := range []*tally{&g.found[group], &all} {
-				to.tasks++
-				if d, ok := t.Ran(); ok {
-					to.done++
-					to.ran += d
-				}
-			}
+			one.group.ahead.add(one.task())
+			all.add(one.task())
 		})
 		waited = waited[n:]
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		x, y := g.found[a], g.found[b]
-		return cmp.Or(cmp.Compare(y.ran, x.ran), cmp.Compare(y.tasks, x.tasks), cmp.Compare(a, b))
+	slices.SortFunc(groups, func(a, b *group) int {
+		x, y := a.ahead, b.ahead
+		return cmp.Or(cmp.Compare(y.ran, x.ran), cmp.Compare(y.tasks, x.tasks), cmp.Compare(a.number, b.number))
 	})
-	for _, i := range order {
-		if g.rank[i] >= 0 && len(list) < run.MaxTasksWaited {
-			list = append(list, run.TasksAhead{Group: int(g.rank[i]), Tasks: g.found[i].tasks, RanMS: g.found[i].meanMS()})
+	for _, g := range groups {
+		if g.rank >= 0 && len(list) < run.MaxTasksWaited {
+			list = append(list, run.TasksAhead{Group: g.rank, Tasks: g.ahead.tasks, RanMS: g.ahead.meanMS()})
 		}
-		g.found[i] = tally{}
+		g.ahead = tally{}
 	}
 	return list, all.meanMS()
 }
 
 // inPart calls found for the tasks that ran while some tasks of one repetition waited, which are of
 // one unit of the record; there may be several of the list, whose threads are numbered.
-func (g *grouped) inPart(waited []place, found func(group int32, t tasks.Task)) {
-	p := &g.parts[waited[0].part]
+func inPart(waited []*item, found func(*item)) {
+	p := waited[0].of
 	waits := map[int][][2]time.Duration{}
-	for _, at := range waited {
-		if t := p.queues.list.Tasks[at.task]; t.Scheduled != tasks.Unknown && t.Started > due(t) {
-			waits[t.Unit] = append(waits[t.Unit], [2]time.Duration{due(t), t.Started})
+	for _, one := range waited {
+		if t := one.task(); t.Scheduled != tasks.Unknown && t.Started > due(*t) {
+			waits[t.Unit] = append(waits[t.Unit], [2]time.Duration{due(*t), t.Started})
 		}
 	}
-	of := g.of[waited[0].part]
 	for unit, list := range waits {
 		slices.SortFunc(list, func(a, b [2]time.Duration) int { return cmp.Compare(a[0], b[0]) })
 		next := 0 // what ran during two waits counts once
 		for _, wait := range list {
 			next = p.queues.ahead(unit, next, wait[0], wait[1], func(task int32) {
-				if of[task] >= 0 {
-					found(of[task], p.queues.list.Tasks[task])
+				if one := &p.items[task]; one.group != nil {
+					found(one)
 				}
 			})
 		}
@@ -174,70 +170,52 @@ func (g *grouped) inPart(waited []place, found func(group int32, t tasks.Task)) 
 
 // longest returns single tasks of a group: those that waited or ran longest, the one that waited
 // longest first. Of groups without a late task there is one.
-func (g *grouped) longest(one *group) []run.SlowTask {
+func (s *summary) longest(g *group) (out []run.SlowTask) {
 	most := 1
-	if max(one.queued, one.ran) >= g.threshold {
+	if max(g.queued, g.ran) >= s.threshold {
 		most = run.MaxSlowTasks
 	}
-	took := func(at place) (queued, longer time.Duration) {
-		t := g.parts[at.part].queues.list.Tasks[at.task]
-		queued, _ = t.Queued()
-		ran, _ := t.Ran()
-		return queued, max(queued, ran)
-	}
 	// Stable: of equal ones the earlier task stays first.
-	order := slices.SortedStableFunc(slices.Values(one.tasks), func(a, b place) int {
-		_, x := took(a)
-		_, y := took(b)
+	order := slices.SortedStableFunc(slices.Values(g.tasks), func(a, b *item) int { return cmp.Compare(longer(b.task()), longer(a.task())) })
+	order = slices.DeleteFunc(order[:min(len(order), most)], func(one *item) bool { return one.task().Started == tasks.Unknown })
+	slices.SortStableFunc(order, func(a, b *item) int {
+		x, _ := took(a.task())
+		y, _ := took(b.task())
 		return cmp.Compare(y, x)
 	})
-	order = slices.DeleteFunc(order[:min(len(order), most)], func(at place) bool {
-		return g.parts[at.part].queues.list.Tasks[at.task].Started == tasks.Unknown
-	})
-	slices.SortStableFunc(order, func(a, b place) int {
-		x, _ := took(a)
-		y, _ := took(b)
-		return cmp.Compare(y, x)
-	})
-	var out []run.SlowTask
-	for _, at := range order {
-		out = append(out, g.single(at))
+	for _, one := range order {
+		out = append(out, one.single())
 	}
 	return out
 }
 
 // single returns the record of one task.
-func (g *grouped) single(at place) run.SlowTask {
-	p := &g.parts[at.part]
-	t := p.queues.list.Tasks[at.task]
-	out := run.SlowTask{Repetition: p.number, Sender: trace.Label(t.Sender), Thread: trace.Label(t.Thread), EventMS: p.eventMS(t), Path: p.paths[int(at.task)]}
-	if d, ok := t.Ran(); ok {
-		out.RanMS = ms(d)
+func (i *item) single() run.SlowTask {
+	t := i.task()
+	queued, ran := took(t)
+	out := run.SlowTask{Repetition: i.of.Number, Sender: trace.Label(t.Sender), Thread: trace.Label(t.Thread), EventMS: i.of.eventMS(t), Path: i.of.Paths[int(i.place)], RanMS: ms(ran)}
+	if t.Scheduled != tasks.Unknown {
+		out.AtMS, out.DelayMS, out.QueuedMS = ms(t.Scheduled), ms(t.Delay), ms(queued)
+		out.Ahead = i.of.runsAhead(t)
 	}
-	d, ok := t.Queued()
-	if !ok {
-		return out
-	}
-	out.AtMS, out.DelayMS, out.QueuedMS = ms(t.Scheduled), ms(t.Delay), ms(d)
-	out.Ahead = g.runsAhead(p, at, t)
 	return out
 }
 
 // eventMS returns when the event began after which a task was scheduled, 0 where there is none.
-func (p *part) eventMS(t tasks.Task) float64 {
-	n, _ := slices.BinarySearchFunc(p.events, t.Begun()+1, func(e trace.Event, at time.Duration) int { return cmp.Compare(e.At, at) })
+func (p *part) eventMS(t *tasks.Task) float64 {
+	n, _ := slices.BinarySearchFunc(p.Events, t.Begun()+1, func(e trace.Event, at time.Duration) int { return cmp.Compare(e.At, at) })
 	if n == 0 {
 		return 0
 	}
-	return max(0, ms(p.events[n-1].At))
+	return max(0, ms(p.Events[n-1].At))
 }
 
 // runsAhead returns the tasks that ran while one waited, in the order of time; the longest of many.
-func (g *grouped) runsAhead(p *part, at place, t tasks.Task) []run.TaskRun {
+func (p *part) runsAhead(t *tasks.Task) (out []run.TaskRun) {
 	all, runs := p.queues.list.Tasks, p.queues.units[t.Unit].runs
 	until, _ := slices.BinarySearchFunc(runs, t.Started, func(i int32, at time.Duration) int { return cmp.Compare(all[i].Started, at) })
 	var list []int32
-	p.queues.ahead(t.Unit, until-maxSearched, due(t), t.Started, func(task int32) { list = append(list, task) })
+	p.queues.ahead(t.Unit, until-maxSearched, due(*t), t.Started, func(task int32) { list = append(list, task) })
 	to := func(i int32) time.Duration {
 		if all[i].Done == tasks.Unknown {
 			return t.Started
@@ -249,13 +227,12 @@ func (g *grouped) runsAhead(p *part, at place, t tasks.Task) []run.TaskRun {
 		list = list[:run.MaxTasksAhead]
 		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(all[a].Started, all[b].Started), cmp.Compare(a, b)) })
 	}
-	var out []run.TaskRun
 	for _, i := range list {
-		group := int32(-1)
-		if of := g.of[at.part][i]; of >= 0 {
-			group = g.rank[of]
+		group := -1
+		if of := p.items[i].group; of != nil {
+			group = of.rank
 		}
-		out = append(out, run.TaskRun{Group: int(group), FromMS: ms(all[i].Started), ToMS: ms(to(i)), Thread: trace.Label(all[i].Thread), Path: p.paths[int(i)]})
+		out = append(out, run.TaskRun{Group: group, FromMS: ms(all[i].Started), ToMS: ms(to(i)), Thread: trace.Label(all[i].Thread), Path: p.Paths[int(i)]})
 	}
 	return out
 }
