@@ -13,6 +13,7 @@
 package art
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -106,6 +107,19 @@ type Trace struct {
 	// Cut reports that the file ends before its trace does.
 	Cut      bool
 	Warnings []run.Warning
+}
+
+// Method returns the method at a place in Methods, or one without a name for -1.
+func (t *Trace) Method(place int) Method {
+	if place < 0 {
+		return Method{}
+	}
+	return t.Methods[place]
+}
+
+// Thread returns a thread's name, or its id where it has none.
+func (t *Trace) Thread(tid uint32) string {
+	return cmp.Or(t.Threads[tid], fmt.Sprintf("thread %d", tid))
 }
 
 // Limits on what is kept of one file.

@@ -108,7 +108,7 @@ func (c *Collector) take(r *recorder) {
 	if c.methods == nil {
 		c.methods, c.places, c.mains = map[methodKey]*run.TracedMethod{}, map[callKey]int{}, map[string]bool{}
 	}
-	c.mains[r.thread(uint32(r.t.PID))] = true
+	c.mains[r.t.Thread(uint32(r.t.PID))] = true
 	c.out.Windows = append(c.out.Windows, r.windows()...)
 	for _, tid := range slices.Sorted(maps.Keys(r.threads)) {
 		th := r.threads[tid]
@@ -117,19 +117,19 @@ func (c *Collector) take(r *recorder) {
 				c.method(r, tid, r.names[event], s)
 			}
 		}
-		for _, p := range th.pieces.List() {
-			c.out.Chains = append(c.out.Chains, r.chain(p))
+		for _, p := range th.pieces.list() {
+			c.out.Chains = append(c.out.Chains, r.chain(tid, p))
 		}
 		c.branches(r, tid)
 	}
 }
 
 func (c *Collector) method(r *recorder, tid uint32, event string, s MethodSums) {
-	m := r.method(s.Method)
+	m := r.t.Method(s.Method)
 	if r.idle(m) || r.t.Format == LongOnes && loopers[m.String()] {
 		return
 	}
-	k := methodKey{prose.Clip(m.String(), maxText), prose.Clip(m.File, maxText), r.thread(tid), event}
+	k := methodKey{prose.Clip(m.String(), maxText), prose.Clip(m.File, maxText), r.t.Thread(tid), event}
 	sum := c.methods[k]
 	if sum == nil {
 		sum = &run.TracedMethod{Name: k.name, File: k.file, Thread: k.thread, Event: k.event}
@@ -167,9 +167,9 @@ func (c *Collector) branches(r *recorder, tid uint32) {
 				t.missed = max(t.missed, b.took)
 				continue
 			}
-			k := callKey{parent: parent, name: prose.Clip(r.method(b.method).String(), maxText)}
+			k := callKey{parent: parent, name: prose.Clip(r.t.Method(b.method).String(), maxText)}
 			if parent < 0 {
-				k.thread, k.event = r.thread(tid), r.names[b.event]
+				k.thread, k.event = r.t.Thread(tid), r.names[b.event]
 			}
 			at, has := c.places[k]
 			if !has {

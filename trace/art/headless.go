@@ -20,7 +20,11 @@ func (d *decoder) headless() {
 		v.read()
 	case all && !long:
 		d.t.Format, d.t.Clock = AllCalls, NoClock
-		(&rings{v}).read()
+		v.allCalls = true
+		v.read()
+		v.warnings.Counted(0, v.wrapped,
+			"the ring of %d thread was full: where its oldest call stands is not known, so that its calls are in two parts in the wrong order",
+			"the rings of %d threads were full: where their oldest calls stand is not known, so that their calls are in two parts in the wrong order")
 	case long && all:
 		d.warn("the first entries can be of all calls and of long ones: they are not read")
 	default:
@@ -88,53 +92,20 @@ func (r *ringEntries) next() (id uint64, exit bool) {
 	return r.last, false
 }
 
-// rings reads dumps of all calls.
-type rings struct{ *blocks }
-
-func (v *rings) read() {
-	wrapped := 0
-	for {
-		kind := v.source.peek(1)
-		if len(kind) == 0 {
-			break
-		}
-		ok := false
-		switch kind[0] {
-		case threadInfo:
-			ok = v.threadInfo()
-		case methodInfo:
-			ok = v.methodInfo()
-		case entryBlock:
-			var full bool
-			if full, ok = v.ring(); full {
-				wrapped++
-			}
-		default:
-			v.warn("a record of kind %d, want 0 to 2: what follows is not read", kind[0])
-		}
-		if !ok {
-			break
-		}
-	}
-	v.warnings.Counted(0, wrapped,
-		"the ring of %d thread was full: where its oldest call stands is not known, so that its calls are in two parts in the wrong order",
-		"the rings of %d threads were full: where their oldest calls stand is not known, so that their calls are in two parts in the wrong order")
-}
-
-// ring reads the block of one thread.
-func (v *rings) ring() (full, ok bool) {
-	head, ok := v.source.next(blockHead)
+// ring reads the block of one thread in a dump of all calls.
+func (v *blocks) ring() bool {
+	tid, count, _, ok := v.entriesHead()
 	if !ok {
-		v.cut("a block of entries")
-		return false, false
+		return false
 	}
-	tid, count := u.Uint32(head[1:]), u24(head[5:])
 	if count >= ringSize {
 		v.warn("a block of thread %d has %d entries, at most %d are in a ring: what follows is not read", tid, count, ringSize-1)
-		return false, false
+		return false
 	}
-	body := v.source.peek(count * maxLEB128)
-	r := ringEntries{cursor: cursor{b: body}}
+	if count == ringSize-1 {
+		v.wrapped++
+	}
+	r := ringEntries{cursor: cursor{b: v.source.peek(count * maxLEB128)}}
 	entries := v.entries[:0]
 	for range count {
 		id, exit := r.next()
@@ -151,5 +122,5 @@ func (v *rings) ring() (full, ok bool) {
 	v.entries = entries
 	v.emit(tid, entries)
 	v.source.skip(r.at)
-	return count == ringSize-1, !r.cut
+	return !r.cut
 }

@@ -94,10 +94,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 func top(t *Trace, sums []MethodSums) (out []MethodDetails, methods int) {
 	out = []MethodDetails{}
 	for _, s := range sums[:min(len(sums), topMethods)] {
-		m := Method{}
-		if s.Method >= 0 {
-			m = t.Methods[s.Method]
-		}
+		m := t.Method(s.Method)
 		out = append(out, MethodDetails{
 			Method: prose.Clip(m.String(), maxText), Signature: prose.Clip(m.Signature, maxText), File: prose.Clip(m.File, maxText),
 			Calls: s.Calls, Self: s.Self, Total: s.Total, Longest: s.Longest,

@@ -7,26 +7,19 @@ import (
 	"time"
 )
 
-// Piece is a piece of a thread's work: an outermost call in which the thread did not wait for
+// piece is a piece of a thread's work: an outermost call in which the thread did not wait for
 // something to do, such as one message of its looper.
-type Piece struct {
-	Thread uint32
-	Begin  time.Duration
-	// Chain begins with the call and goes on with the longest call that each made.
-	Chain []Step
+type piece struct {
+	*link
+	begin time.Duration
 }
 
-// Took is how long the piece took.
-func (p Piece) Took() time.Duration { return p.Chain[0].Took }
-
-// Step is one call of a chain.
-type Step struct {
-	Method int // place in Trace.Methods
-	Took   time.Duration
+// link is a call, and the longest call that it made.
+type link struct {
+	method int // place in Trace.Methods
+	took   time.Duration
+	inner  *link
 }
-
-// maxChain bounds the calls of a chain.
-const maxChain = 64
 
 // idleMethods wait for something to do: the looper's queue, and the queues of pools and of ART's
 // own threads. A main thread that waits in Object.wait or Thread.sleep is not idle.
@@ -58,88 +51,62 @@ func (m Method) OfApp() bool {
 	return m.Class != "" && !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(m.Class, p) })
 }
 
-// Pieces finds the longest pieces of work among calls: each takes part in its thread's stack, and
-// the inner one has to come first, as Calls has them.
-type Pieces struct {
-	// Most is how many are kept.
-	Most int
-	// Idle reports whether a method waits for something to do.
-	Idle    func(method int) bool
-	longest []Piece
-	threads map[uint32][]level
+// pieces finds the longest pieces of work among the calls of a thread. The inner call has to come
+// first, as Calls has them.
+type pieces struct {
+	most    int
+	idle    func(method int) bool // waits for something to do
+	longest []piece               // the longest first
+	levels  []level
 }
 
 // level is what the calls of a depth came to, since the call that made them began.
 type level struct {
 	longest *link
 	idle    bool    // one of them was idle
-	pieces  []begun // those that were not, the longest first
+	pieces  []piece // those that were not, the longest first
 }
 
-// link is a call, and the longest call that it made.
-type link struct {
-	Step
-	inner *link
-}
-
-type begun struct {
-	*link
-	begin time.Duration
-}
-
-// Add takes a call.
-func (p *Pieces) Add(c Call) {
-	if p.threads == nil {
-		p.threads = map[uint32][]level{}
+// add takes a call.
+func (p *pieces) add(c Call) {
+	for len(p.levels) < c.Depth+2 {
+		p.levels = append(p.levels, level{})
 	}
-	levels := p.threads[c.Thread]
-	for len(levels) < c.Depth+2 {
-		levels = append(levels, level{})
-	}
-	p.threads[c.Thread] = levels
-	inner := levels[c.Depth+1]
-	levels[c.Depth+1] = level{}
-	l := &link{Step{c.Method, c.Took}, inner.longest}
-	up := &levels[c.Depth]
-	if up.longest == nil || c.Took > up.longest.Took {
+	inner, up := p.levels[c.Depth+1], &p.levels[c.Depth]
+	p.levels[c.Depth+1] = level{}
+	l := &link{c.Method, c.Took, inner.longest}
+	if up.longest == nil || c.Took > up.longest.took {
 		up.longest = l
 	}
-	if inner.idle || c.Method >= 0 && p.Idle(c.Method) {
+	if inner.idle || p.idle(c.Method) {
 		up.idle = true
-		p.keep(c.Thread, inner.pieces)
-		return
+		p.longest = p.insert(p.longest, inner.pieces...)
+	} else {
+		up.pieces = p.insert(up.pieces, piece{l, c.Begin})
 	}
-	up.pieces = longestOf(append(up.pieces, begun{l, c.Begin}), p.Most, func(b begun) time.Duration { return b.Took })
 }
 
-// longestOf keeps the longest, the first of them first.
-func longestOf[T any](list []T, most int, took func(T) time.Duration) []T {
-	last := len(list) - 1
-	for at := last; at > 0 && took(list[at]) > took(list[at-1]); at-- {
-		list[at], list[at-1] = list[at-1], list[at]
-	}
-	return list[:min(len(list), most)]
-}
-
-// keep takes pieces that no longer one holds.
-func (p *Pieces) keep(tid uint32, pieces []begun) {
-	for _, b := range pieces {
-		piece := Piece{Thread: tid, Begin: b.begin}
-		for l := b.link; l != nil && len(piece.Chain) < maxChain; l = l.inner {
-			piece.Chain = append(piece.Chain, l.Step)
+// insert adds pieces to a list, of which it keeps the longest.
+func (p *pieces) insert(list []piece, more ...piece) []piece {
+	for _, one := range more {
+		at := len(list)
+		for at > 0 && one.took > list[at-1].took {
+			at--
 		}
-		p.longest = longestOf(append(p.longest, piece), p.Most, Piece.Took)
+		list = slices.Insert(list, at, one)
+		list = list[:min(len(list), p.most)]
 	}
+	return list
 }
 
-// List is the longest pieces, when all calls were added.
-func (p *Pieces) List() []Piece {
-	for tid, levels := range p.threads {
-		p.keep(tid, levels[0].pieces)
+// list is the longest pieces, when all calls were added.
+func (p *pieces) list() []piece {
+	if len(p.levels) > 0 {
+		p.longest = p.insert(p.longest, p.levels[0].pieces...)
 	}
-	p.threads = nil
-	slices.SortStableFunc(p.longest, func(a, b Piece) int {
-		return cmp.Or(cmp.Compare(b.Took(), a.Took()), cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Thread, b.Thread))
+	p.levels = nil
+	slices.SortStableFunc(p.longest, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(b.took, a.took), cmp.Compare(a.begin, b.begin))
 	})
 	return p.longest
 }

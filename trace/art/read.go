@@ -93,6 +93,24 @@ func (d *decoder) cut(in string) {
 	d.t.Cut = true
 }
 
+// need reads n bytes; where they are not there, it notes in what the file ends.
+func (d *decoder) need(n int, in string) ([]byte, bool) {
+	b, ok := d.source.next(n)
+	if !ok {
+		d.cut(in)
+	}
+	return b, ok
+}
+
+// counted reads text with its length of 16 bits before it.
+func (d *decoder) counted() (text string, ok bool) {
+	b, ok := d.need(2, "a name")
+	if ok {
+		b, ok = d.need(int(u.Uint16(b)), "a name")
+	}
+	return string(b), ok
+}
+
 func (d *decoder) finish() {
 	t := d.t
 	d.warnings.Counted(0, d.dropped, "%d method or thread is left out: there are too many", "%d methods or threads are left out: there are too many")

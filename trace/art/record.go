@@ -2,7 +2,6 @@ package art
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -18,6 +17,7 @@ import (
 const (
 	maxListed = 200 // methods, of a single trace
 	maxPieces = 20  // of each thread
+	maxChain  = 64  // calls of a piece
 )
 
 // Record reads a trace twice, for its names and for its calls, and returns what a run's record
@@ -51,7 +51,7 @@ type recorder struct {
 // recorded is what a thread did: its methods by event, its pieces of work, and their calls.
 type recorded struct {
 	sums   map[int]*Sums
-	pieces Pieces
+	pieces pieces
 	tree   tree
 }
 
@@ -96,15 +96,15 @@ func (r *recorder) call(c Call) {
 	}
 	th := r.threads[c.Thread]
 	if th == nil {
-		idle := func(method int) bool { return r.idle(r.t.Methods[method]) }
-		th = &recorded{sums: map[int]*Sums{}, pieces: Pieces{Most: maxPieces, Idle: idle}, tree: tree{most: maxBranches, idle: idle, eventAt: r.eventAt}}
+		idle := func(method int) bool { return method >= 0 && r.idle(r.t.Methods[method]) }
+		th = &recorded{sums: map[int]*Sums{}, pieces: pieces{most: maxPieces, idle: idle}, tree: tree{most: maxBranches, idle: idle, eventAt: r.eventAt}}
 		r.threads[c.Thread] = th
 	}
 	if th.sums[event] == nil {
 		th.sums[event] = &Sums{}
 	}
 	th.sums[event].Add(c)
-	th.pieces.Add(c)
+	th.pieces.add(c)
 	th.tree.add(c)
 }
 
@@ -173,20 +173,14 @@ func mainFirst[T any](list []T, most int, ofMain func(T) bool) (kept []T, left i
 	return kept, len(list) - len(kept)
 }
 
-func (r *recorder) chain(p Piece) run.CallChain {
-	c := run.CallChain{Repetition: r.rep.Number, Event: r.names[r.eventAt(p.Begin)], Thread: r.thread(p.Thread), AtMS: ms(r.rep.Began + p.Begin)}
-	for _, s := range p.Chain[:min(len(p.Chain), run.MaxStack)] {
-		c.Methods = append(c.Methods, prose.Clip(r.method(s.Method).String(), maxText))
-		c.MS = append(c.MS, ms(s.Took))
+// chain is a piece of a thread's work: its call, and the longest call that each made.
+func (r *recorder) chain(tid uint32, p piece) run.CallChain {
+	c := run.CallChain{Repetition: r.rep.Number, Event: r.names[r.eventAt(p.begin)], Thread: r.t.Thread(tid), AtMS: ms(r.rep.Began + p.begin)}
+	for l := p.link; l != nil && len(c.MS) < maxChain; l = l.inner {
+		c.Methods = append(c.Methods, prose.Clip(r.t.Method(l.method).String(), maxText))
+		c.MS = append(c.MS, ms(l.took))
 	}
 	return c
-}
-
-func (r *recorder) method(place int) Method {
-	if place < 0 {
-		return Method{}
-	}
-	return r.t.Methods[place]
 }
 
 // Retrace gives the methods that R8 renamed the names of the source, if there is a mapping.
@@ -211,22 +205,13 @@ func (m *Method) retrace(mapping *r8map.Map) {
 	first := outer(possible[0])
 	for _, frames := range possible[1:] {
 		if f := outer(frames); f.Class != first.Class || f.Method != first.Method {
-			m.Class = cmp.Or(class(mapping, m.Class), m.Class)
+			if class, ok := mapping.Class(m.Class); ok {
+				m.Class = class
+			}
 			return
 		}
 	}
 	m.Class, m.Name, m.File = first.Class, first.Method, cmp.Or(first.File, m.File)
-}
-
-// class is a class's name in the source, "" where the mapping does not have it.
-func class(mapping *r8map.Map, name string) string {
-	original, _ := mapping.Class(name)
-	return original
-}
-
-// thread is a thread's name, or its id where it has none.
-func (r *recorder) thread(tid uint32) string {
-	return cmp.Or(trace.Name(r.t.Threads[tid]), fmt.Sprintf("thread %d", tid))
 }
 
 // ms is a time in milliseconds, to the microsecond.

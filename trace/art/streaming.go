@@ -35,9 +35,8 @@ func (d *decoder) binary(version int) {
 // before its first event, and a summary last, which alone names the clock. Records of version 3
 // have both times, those of version 2 one, which is processor time where the summary says so.
 func (d *decoder) streaming(version int) {
-	head, ok := d.source.next(32)
+	head, ok := d.need(32, "the header")
 	if !ok {
-		d.cut("the header")
 		return
 	}
 	d.t.Begin = times(int64(u.Uint64(head[8:])), time.Microsecond)
@@ -49,30 +48,28 @@ func (d *decoder) streaming(version int) {
 		}
 	}
 	for {
-		b, ok := d.source.next(2)
+		b, ok := d.need(2, "the records, before their summary")
 		if !ok {
-			d.cut("the records, before their summary")
 			return
 		}
-		if tid := uint32(u.Uint16(b)); tid != 0 {
-			if b, ok = d.source.next(size - 2); !ok {
-				d.cut("a record")
+		tid := uint32(u.Uint16(b))
+		if tid == 0 {
+			if more := d.op(); !more {
 				return
 			}
-			d.record(tid, b)
 			continue
 		}
-		if more := d.op(); !more {
+		if b, ok = d.need(size-2, "a record"); !ok {
 			return
 		}
+		d.record(tid, b)
 	}
 }
 
 // op reads what stands behind a thread of 0, and reports whether records follow.
 func (d *decoder) op() bool {
-	b, ok := d.source.next(1)
+	b, ok := d.need(1, "a record")
 	if !ok {
-		d.cut("a record")
 		return false
 	}
 	switch b[0] {
@@ -83,9 +80,8 @@ func (d *decoder) op() bool {
 		}
 		return ok
 	case opThread:
-		id, ok := d.source.next(2)
+		id, ok := d.need(2, "a thread")
 		if !ok {
-			d.cut("a thread")
 			return false
 		}
 		tid := uint32(u.Uint16(id))
@@ -95,33 +91,19 @@ func (d *decoder) op() bool {
 		}
 		return ok
 	case opSummary:
-		if _, ok := d.source.next(4); !ok {
-			d.cut("the summary")
-			return false
-		}
-		d.summary()
+		d.summary(4)
 		return false
 	}
 	d.warn("the code %d is unknown, want 1 to 3: what follows is not read", b[0])
 	return false
 }
 
-// counted reads text with its length of 16 bits before it.
-func (d *decoder) counted() (string, bool) {
-	b, ok := d.source.next(2)
-	if ok {
-		b, ok = d.source.next(int(u.Uint16(b)))
+// summary reads the sections that end a file, after their size in some bytes. Its methods and threads
+// are those that were named before.
+func (d *decoder) summary(size int) {
+	if _, ok := d.need(size, "the summary"); !ok {
+		return
 	}
-	if !ok {
-		d.cut("a name")
-		return "", false
-	}
-	return string(b), true
-}
-
-// summary reads the sections that end a stream. Its methods and threads are those that were
-// named before.
-func (d *decoder) summary() {
 	clock, version := d.t.Clock, d.t.Version
 	if !d.header() {
 		d.cut("the summary")

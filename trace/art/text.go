@@ -16,9 +16,8 @@ func (d *decoder) text() {
 		d.cut("the header")
 		return
 	}
-	head, ok := d.source.next(18) // up to the size of a record
+	head, ok := d.need(18, "the header of the records") // up to the size of a record
 	if !ok {
-		d.cut("the header of the records")
 		return
 	}
 	if u.Uint32(head) != magic {

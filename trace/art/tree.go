@@ -53,7 +53,7 @@ func (t *tree) add(c Call) {
 	inner := t.levels[c.Depth+1]
 	t.levels[c.Depth+1] = growing{}
 	up := &t.levels[c.Depth]
-	if inner.idle || c.Method >= 0 && t.idle(c.Method) {
+	if inner.idle || t.idle(c.Method) {
 		up.idle = true
 		t.roots = t.merge(t.roots, inner.branches)
 	} else {

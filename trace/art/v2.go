@@ -40,34 +40,28 @@ type entry struct {
 
 // version2 reads blocks of entries, with methods and threads between them.
 func (d *decoder) version2(dual bool) {
-	head, ok := d.source.next(32)
-	if !ok {
-		d.cut("the header")
-		return
-	}
 	if dual {
 		d.t.Clock = Dual
 	}
-	d.t.Begin = times(int64(u.Uint64(head[6:])), time.Nanosecond)
-	// ART leaves the rest 0; Perfetto's reader expects the start of a counter and its frequency.
-	v := &blocks{decoder: d, dual: dual, frequency: u.Uint64(head[22:])}
-	if v.frequency != 0 {
-		v.dialect = inTime
+	// ART leaves the rest of the header 0; Perfetto's reader expects the start of a counter and its
+	// frequency.
+	v := blocks{decoder: d, dual: dual}
+	if head, ok := v.fileHead(); ok {
+		if v.frequency = u.Uint64(head[22:]); v.frequency != 0 {
+			v.dialect = inTime
+		}
+		v.read()
 	}
-	v.read()
 }
 
 // longRunning reads version 6: dumps of long-running methods in a packet of Perfetto. Times are
 // on CLOCK_MONOTONIC.
 func (d *decoder) longRunning() {
-	head, ok := d.source.next(32)
-	if !ok {
-		d.cut("the header")
-		return
+	v := blocks{decoder: d, dialect: inBit, fixedSummary: true}
+	if _, ok := v.fileHead(); ok {
+		v.origin = d.t.Begin
+		v.read()
 	}
-	d.t.Begin = times(int64(u.Uint64(head[6:])), time.Nanosecond)
-	v := &blocks{decoder: d, dialect: inBit, fixedSummary: true, origin: d.t.Begin}
-	v.read()
 }
 
 // blocks reads the blocks of a file.
@@ -80,6 +74,16 @@ type blocks struct {
 	origin       time.Duration // what the entries' times are before Trace.Begin
 	entries      []entry
 	last         sums // of the block before
+	allCalls     bool // a dump of all calls
+	wrapped      int  // rings of all calls that were full
+}
+
+func (v *blocks) fileHead() ([]byte, bool) {
+	head, ok := v.need(32, "the header")
+	if ok {
+		v.t.Begin = times(int64(u.Uint64(head[6:])), time.Nanosecond)
+	}
+	return head, ok
 }
 
 // sums are what the differences of a block's entries have come to.
@@ -90,97 +94,78 @@ type sums struct {
 	cpu   uint64
 }
 
+// read reads records to the end of the file.
 func (v *blocks) read() {
-	for {
+	for more := true; more; {
 		kind := v.source.peek(1)
 		if len(kind) == 0 {
-			if !v.fixedSummary && v.dialect != inBit {
+			if v.dialect != inBit {
 				v.cut("the records, before their summary")
 			}
 			return
 		}
-		ok := false
-		switch kind[0] {
-		case threadInfo:
-			ok = v.threadInfo()
-		case methodInfo:
-			ok = v.methodInfo()
-		case entryBlock:
-			ok = v.block()
-		case summaryV2:
-			if ok = v.summaryV2(); !v.fixedSummary {
-				return
-			}
+		switch {
+		case kind[0] == threadInfo:
+			more = v.threadInfo()
+		case kind[0] == methodInfo:
+			more = v.methodInfo()
+		case kind[0] == entryBlock && v.allCalls:
+			more = v.ring()
+		case kind[0] == entryBlock:
+			more = v.block()
+		case kind[0] == summaryV2 && v.fixedSummary:
+			_, more = v.need(1+16, "the summary")
+		case kind[0] == summaryV2 && !v.allCalls:
+			v.summary(1 + 2)
+			return
 		default:
 			v.warn("a record of kind %d, want 0 to 3: what follows is not read", kind[0])
-		}
-		if !ok {
 			return
 		}
 	}
 }
 
-func (d *decoder) threadInfo() bool {
-	b, ok := d.source.next(5)
+func (v *blocks) threadInfo() bool {
+	b, ok := v.need(5, "a thread")
 	if !ok {
-		d.cut("a thread")
 		return false
 	}
 	tid := u.Uint32(b[1:])
-	name, ok := d.counted()
+	name, ok := v.counted()
 	if ok {
-		d.thread(tid, name)
+		v.thread(tid, name)
 	}
 	return ok
 }
 
-func (d *decoder) methodInfo() bool {
-	b, ok := d.source.next(9)
+func (v *blocks) methodInfo() bool {
+	b, ok := v.need(9, "a method")
 	if !ok {
-		d.cut("a method")
 		return false
 	}
 	id := u.Uint64(b[1:])
-	line, ok := d.counted()
+	line, ok := v.counted()
 	if ok {
-		d.name(id, strings.TrimRight(line, "\n"))
+		v.name(id, strings.TrimRight(line, "\n"))
 	}
 	return ok
 }
 
-// summaryV2 reads the summary: its length and lines, or 16 bytes of times in version 6.
-func (v *blocks) summaryV2() bool {
-	if v.fixedSummary {
-		_, ok := v.source.next(17)
-		if !ok {
-			v.cut("the summary")
-		}
-		return ok
+// entriesHead reads what begins a block: its thread, how many entries it has, and their bytes.
+func (v *blocks) entriesHead() (tid uint32, count int, size uint32, ok bool) {
+	head, ok := v.need(blockHead, "a block of entries")
+	if !ok {
+		return 0, 0, 0, false
 	}
-	if _, ok := v.source.next(3); !ok {
-		v.cut("the summary")
-		return false
-	}
-	clock := v.t.Clock
-	version := v.t.Version
-	if !v.header() {
-		v.cut("the summary")
-	}
-	v.t.Version = version
-	if v.dual {
-		v.t.Clock = clock
-	}
-	return true
+	return u.Uint32(head[1:]), u24(head[5:]), u.Uint32(head[8:]), true
 }
 
-// block reads a block of entries: its thread, their number and their size come first.
+// block reads a block of entries.
 func (v *blocks) block() bool {
-	head, ok := v.source.next(12)
+	tid, count, size, ok := v.entriesHead()
 	if !ok {
-		v.cut("a block of entries")
 		return false
 	}
-	tid, count, size := u.Uint32(head[1:]), u24(head[5:]), u.Uint32(head[8:])
 	if size > maxBlock {
 		v.warn("a block of entries has %d bytes, at most %d are read: what follows is not", size, maxBlock)
 		return false
@@ -189,15 +174,15 @@ func (v *blocks) block() bool {
 	if v.dialect == undecided && !v.decide(body, count, whole) {
 		return false
 	}
-	entries, used, to := v.decode(v.dialect, sums{tid: tid}, body)
+	from := sums{tid: tid}
+	entries, used, to := v.decode(v.dialect, from, body)
 	if v.dialect == inMethod && v.last.tid == tid && !v.plausible(entries) {
 		// ART writes what does not fit its buffer as another block, and goes on with the
 		// differences (TraceWriter::FlushEntriesFormatV2).
-		if more, all, end := v.decode(v.dialect, v.last, body); v.plausible(more) {
-			entries, used, to = more, all, end
-		} else {
-			entries, used, to = v.decode(v.dialect, sums{tid: tid}, body)
+		if more, _, _ := v.decode(v.dialect, v.last, body); v.plausible(more) {
+			from = v.last
 		}
+		entries, used, to = v.decode(v.dialect, from, body)
 	}
 	v.last = to
 	if whole && used != len(body) {

@@ -65,14 +65,6 @@ func (s *Source) name(place int) string {
 	return prose.Clip(m.String()+": "+m.Signature, maxName)
 }
 
-// thread is a thread's name, or its id where it has none.
-func (s *Source) thread(tid uint32) string {
-	if name := s.trace.Threads[tid]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("thread %d", tid)
-}
-
 // Folded writes a line for each stack, its thread first, with the microseconds that its innermost
 // method took itself; of a trace without times, with the number of its calls.
 func (s *Source) Folded(w io.Writer) ([]run.Warning, error) {
@@ -104,7 +96,7 @@ func (s *Source) Folded(w io.Writer) ([]run.Warning, error) {
 // frame is the name of a node: a method's, or a thread's.
 func (s *Source) frame(n node) string {
 	if n.method == threadRoot {
-		return s.thread(n.thread)
+		return s.trace.Thread(n.thread)
 	}
 	return s.name(n.method)
 }
@@ -140,7 +132,7 @@ func (s *Source) Pprof(w io.Writer, app string) ([]run.Warning, error) {
 		if n.calls == 0 && n.self == 0 && n.cpu == 0 {
 			continue
 		}
-		sample := &profile.Sample{Value: values, Label: map[string][]string{"thread": {s.thread(n.thread)}}}
+		sample := &profile.Sample{Value: values, Label: map[string][]string{"thread": {s.trace.Thread(n.thread)}}}
 		for at := i; st.nodes[at].method != threadRoot; at = st.nodes[at].caller {
 			sample.Location = append(sample.Location, b.Location(s.pprofFrame(st.nodes[at].method)))
 		}

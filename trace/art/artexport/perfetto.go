@@ -97,7 +97,7 @@ func (p *packets) track(tid uint32) uint64 {
 		p.tracks[tid] = uuid
 		thread := number(nil, field.ThreadDescriptorPID, uint64(p.source.pid()))
 		thread = number(thread, field.ThreadDescriptorTID, uint64(tid))
-		thread = message(thread, field.ThreadDescriptorThreadName, []byte(p.source.thread(tid)))
+		thread = message(thread, field.ThreadDescriptorThreadName, []byte(p.source.trace.Thread(tid)))
 		track := number(nil, field.TrackUUID, uuid)
 		track = number(track, field.TrackParentUUID, processUUID)
 		p.packet(message(nil, field.PacketTrackDescriptor, message(track, field.TrackThread, thread)))

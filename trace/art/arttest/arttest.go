@@ -189,6 +189,12 @@ func (t Trace) V2Head(version int, start, frequency uint64) []byte {
 	return b
 }
 
+// end appends the summary that ends version 2.
+func (t Trace) end(b []byte, version int, clock string) []byte {
+	summary := t.Summary(version&0xf, clock, false, false)
+	return append(le.AppendUint16(append(b, 3), uint16(len(summary))), summary...)
+}
+
 // V2 is FlushEntriesFormatV2: the action is in the method. With split, a thread's entries are in
 // two blocks, the second of which goes on with the first one's differences and counts its entries
 // too, as ART writes them where its buffer is full.
@@ -216,26 +222,19 @@ func (t Trace) V2(version int, clock string, split bool) []byte {
 		}
 		b = block(b, tid, len(events), body)
 	}
-	summary := t.Summary(version&0xf, clock, false, false)
-	return append(le.AppendUint16(append(b, 3), uint16(len(summary))), summary...)
+	return t.end(b, version, clock)
 }
 
-// V2Time is the dialect of Perfetto's reader: the action is in two bits of the time, which counts
-// ticks of a frequency, and an exit has no method.
-func (t Trace) V2Time(version int, dual bool, frequency uint64) []byte {
-	b := t.info(t.V2Head(version, 1000, frequency), true)
+// timed appends blocks in which the action is in the low bits of the time, and an exit has no method.
+func (t Trace) timed(b []byte, dual bool, time func(Event) uint64) []byte {
 	for _, tid := range t.Order {
 		var body []byte
-		var method, time, cpu uint64
+		var method, last, cpu uint64
 		events := t.of(tid)
 		for _, e := range events {
-			ticks := e.Wall
-			if frequency > 0 {
-				ticks = e.Wall * frequency / 1_000_000_000
-			}
-			now := ticks<<2 | uint64(e.Action)
-			body = SLEB128(body, int64(now-time))
-			time = now
+			now := time(e)
+			body = SLEB128(body, int64(now-last))
+			last = now
 			if dual {
 				body = SLEB128(body, int64(e.CPU-cpu))
 				cpu = e.CPU
@@ -247,36 +246,29 @@ func (t Trace) V2Time(version int, dual bool, frequency uint64) []byte {
 		}
 		b = block(b, tid, len(events), body)
 	}
+	return b
+}
+
+// V2Time is the dialect of Perfetto's reader: the action is in two bits of the time, which counts
+// ticks of a frequency.
+func (t Trace) V2Time(version int, dual bool, frequency uint64) []byte {
+	b := t.timed(t.info(t.V2Head(version, 1000, frequency), true), dual, func(e Event) uint64 {
+		ticks := e.Wall
+		if frequency > 0 {
+			ticks = e.Wall * frequency / 1_000_000_000
+		}
+		return ticks<<2 | uint64(e.Action)
+	})
 	clock := "wall"
 	if dual {
 		clock = "dual"
 	}
-	summary := t.Summary(version&0xf, clock, false, false)
-	return append(le.AppendUint16(append(b, 3), uint16(len(summary))), summary...)
+	return t.end(b, version, clock)
 }
 
-// longBlocks is DumpLongRunningMethodBuffer: an exit is the lowest bit of the time, and has no
-// method.
+// longBlocks is DumpLongRunningMethodBuffer: an exit is the lowest bit of the time.
 func (t Trace) longBlocks(b []byte) []byte {
-	for _, tid := range t.Order {
-		var body []byte
-		var method, time uint64
-		events := t.of(tid)
-		for _, e := range events {
-			now := (t.Begin + e.Wall) << 1
-			if e.Action != 0 {
-				now |= 1
-			}
-			body = SLEB128(body, int64(now-time))
-			time = now
-			if e.Action == 0 {
-				body = SLEB128(body, int64(Pointer(e.Method)-method))
-				method = Pointer(e.Method)
-			}
-		}
-		b = block(b, tid, len(events), body)
-	}
-	return b
+	return t.timed(b, false, func(e Event) uint64 { return (t.Begin+e.Wall)<<1 | uint64(min(e.Action, 1)) })
 }
 
 // LongRunning is a low-overhead dump of long calls: blocks, and then methods without threads.

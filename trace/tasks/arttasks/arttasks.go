@@ -15,7 +15,6 @@
 package arttasks
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -237,5 +236,5 @@ func (r *reader) scheduled(t *tasks.Task, s *scheduling, offset time.Duration) {
 
 // name is a thread's name, or its id where it has none.
 func (r *reader) name(s *thread) string {
-	return r.names.Of(cmp.Or(r.t.Threads[s.tid], fmt.Sprintf("thread %d", s.tid)))
+	return r.names.Of(r.t.Thread(s.tid))
 }

@@ -52,14 +52,14 @@ func (r *reader) schedule(s *thread, as kind, c art.Call) {
 	one := scheduling{at: c.Begin, by: s, kind: as, context: r.contexts.of(s.open), made: -1, args: -1}
 	top := len(s.open) - 1
 	if as == message {
-		for top > 0 && r.method(s.open[top-1].method).Class == "android.os.Handler" {
+		for top > 0 && r.t.Method(int(s.open[top-1].method)).Class == "android.os.Handler" {
 			top--
 		}
-		m := r.method(s.open[top].method)
+		m := r.t.Method(int(s.open[top].method))
 		one.later = m.Class == "android.os.Handler" && !now[m.Name]
 	}
 	for ; top >= 0; top-- {
-		if r.method(s.open[top].method).OfApp() {
+		if r.t.Method(int(s.open[top].method)).OfApp() {
 			one.made = s.open[top].made
 			break
 		}
@@ -78,7 +78,7 @@ func (r *reader) frames(place int32) []string {
 	c := &r.contexts.all[place]
 	if c.frames == nil {
 		for _, method := range slices.Backward(c.methods) {
-			m := r.method(method)
+			m := r.t.Method(int(method))
 			line := m.String()
 			if m.File != "" {
 				line += "(" + m.File + ")"
@@ -97,7 +97,7 @@ func (r *reader) pointsTo(s *scheduling) iter.Seq[string] {
 			return
 		}
 		for _, method := range slices.Backward(r.contexts.all[s.context].methods) {
-			if m := r.method(method); m.OfApp() && !yield(outer(m.Class)) {
+			if m := r.t.Method(int(method)); m.OfApp() && !yield(outer(m.Class)) {
 				return
 			}
 		}

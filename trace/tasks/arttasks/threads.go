@@ -60,16 +60,9 @@ func (r *reader) roleOf(method int) role {
 	return r.roles[method]
 }
 
-func (r *reader) method(place int32) art.Method {
-	if place < 0 {
-		return art.Method{}
-	}
-	return r.t.Methods[place]
-}
-
 // enter takes the beginning of a call.
 func (r *reader) enter(c art.Call) {
-	s, what, parent, m := r.now, r.roleOf(c.Method), none, r.method(int32(c.Method))
+	s, what, parent, m := r.now, r.roleOf(c.Method), none, r.t.Method(c.Method)
 	switch {
 	case c.Depth > 0:
 		above := &s.open[c.Depth-1]
