@@ -59,7 +59,7 @@ func Command(c terminal.Console) *cobra.Command {
 action. Every flag is also an input: INPUT_FAIL_ON is --fail-on. The token comes
 from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
 	}
-	cmd.AddCommand(runCommand(c), commentCommand(c), endCommand(c))
+	cmd.AddCommand(runCommand(c), commentCommand(c), commandCommand(c), publishCommand(c), endCommand(c))
 	return cmd
 }
 

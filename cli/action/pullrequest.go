@@ -52,6 +52,10 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if err != nil {
 		return result{}, err
 	}
+	if who := a.AskedWhy(ctx); who != "" {
+		within = 2 * max(within, config.DefaultWhy)
+		a.Runner.Log(fmt.Sprintf("%s asked why: both builds are recorded for up to %s after a regression.", who, prose.Duration(within)))
+	}
 	farm, err := a.onFarm(ctx, c, cmd, cfg, f)
 	if err != nil {
 		return result{}, err

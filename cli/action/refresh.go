@@ -14,10 +14,13 @@ import (
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/acceptance"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/sourcelocation"
@@ -91,6 +94,9 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	f.choosesFarm(cmd, set.Config)
 	done, err := baselinecmd.Refresh(c, cmd, f.ConfigFlags, set, baselinecmd.Refreshing{
 		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, Sessions: f.sessions, AcceptRegression: f.acceptRegression,
+		Decided: func(v gate.Verdict, catalogue *metric.Catalogue, since string) string {
+			return a.decided(cmd.Context(), v, catalogue, since)
+		},
 	})
 	if err != nil {
 		return result{}, err
@@ -105,6 +111,41 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 		content: refreshContent(done.Refresh, answer), failOn: done.FailOn, loss: done.Loss,
 		folder: folderOf(c, answer, sourcelocation.Of(c, set.Config, f.ConfigFlags.File())),
 	}, nil
+}
+
+// decided returns who accepted what got worse, in the pull requests that were merged since the last
+// accepted commit; "" if nobody did, or if something is worse beyond that.
+func (a *call) decided(ctx context.Context, v gate.Verdict, catalogue *metric.Catalogue, since string) string {
+	branch, ok := strings.CutPrefix(a.Job.Ref, "refs/heads/")
+	if a.Client == nil || !ok {
+		return ""
+	}
+	commits, err := a.Client.CommitsUpTo(ctx, a.Job.HeadSHA, maxBaseCommits)
+	if err != nil {
+		a.Runner.Warn("Whether a pull request's regression was accepted is unknown: " + err.Error())
+		return ""
+	}
+	merged := commits.IDs
+	if at := slices.IndexFunc(merged, func(c string) bool { return since != "" && run.SameCommit(c, since) }); at >= 0 {
+		merged = merged[:at]
+	}
+	records, err := a.Client.AcceptedIn(ctx, branch, strings.TrimPrefix(a.Name, string(modeRefresh)+" "), merged)
+	if err != nil {
+		a.Runner.Warn("Whether a pull request's regression was accepted is unknown: " + err.Error())
+		return ""
+	}
+	if len(records) == 0 {
+		return ""
+	}
+	if left := acceptance.Uncovered(v, catalogue, records); len(left) > 0 {
+		a.Runner.Warn("What pull requests accepted does not cover " + prose.Few(left, 5) + ".")
+		return ""
+	}
+	var notes []string
+	for _, r := range records {
+		notes = append(notes, r.Note())
+	}
+	return strings.Join(notes, "; ")
 }
 
 // refreshContent returns a refresh as GitHub shows it.

@@ -126,6 +126,9 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 		a.Abandon(cmd.Context(), err)
 		return err
 	}
+	if a.Decide(cmd.Context(), result.content) { // the verdict stays, and fails nothing
+		result.failOn = gate.FailNever
+	}
 	a.show(cmd.Context(), f.artifact, result, a.Publish)
 	return exit.Of(result.content.Outcome, result.failOn, result.loss)
 }

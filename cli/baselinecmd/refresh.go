@@ -17,6 +17,8 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
@@ -44,8 +46,11 @@ type Refreshing struct {
 	measurement.CollectFlags
 	Sessions         session.Flags
 	AcceptRegression bool
-	runs, context    []string // files instead of measuring, and what they lack
-	pkg              string
+	// Decided returns who accepted what a verdict calls worse, and why; "" for nobody. since is the
+	// commit of the newest accepted run, "" if unknown. nil: nobody.
+	Decided       func(v gate.Verdict, catalogue *metric.Catalogue, since string) string
+	runs, context []string // files instead of measuring, and what they lack
+	pkg           string
 }
 
 // Refreshed is the result of a refresh.
@@ -155,7 +160,7 @@ func Refresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, se
 	sound := runstore.SoundOf(store)
 	set.Policy.Budget = interleaved.BudgetOf(cfg, base, measured, f.Farm)
 	settler := interleaved.Settler{Console: c, Config: cfg, Flags: f.CollectFlags, Base: base, Store: store}
-	done, err := refreshWith(ctx, sound, measured, set, f.AcceptRegression, settler)
+	done, err := refreshWith(ctx, sound, measured, set, f, settler)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -222,7 +227,7 @@ const refreshBatch = "refresh "
 
 // refreshWith checks the runs, measures more if that leaves something undecided, and accepts or
 // refuses them.
-func refreshWith(ctx context.Context, store *runstore.Sound, measured measurement.Measured, set settings.Settings, acceptRegression bool, settler interleaved.Settler) (*Refreshed, error) {
+func refreshWith(ctx context.Context, store *runstore.Sound, measured measurement.Measured, set settings.Settings, f Refreshing, settler interleaved.Settler) (*Refreshed, error) {
 	var err error
 	runs := measured.Runs
 	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
@@ -245,6 +250,11 @@ func refreshWith(ctx context.Context, store *runstore.Sound, measured measuremen
 		return nil, unsettled
 	}
 	runs, verdict := judged.Runs, judged.Verdict
+	decided := ""
+	if f.Decided != nil && verdict.Verdict == gate.Regression && !f.AcceptRegression {
+		decided = f.Decided(verdict, set.Catalogue, newestCommit(before))
+	}
+	acceptRegression := f.AcceptRegression || decided != ""
 	did := sortOut(verdict, acceptRegression)
 	did.Drift = drift.Of(set.Policy, set.Catalogue, runs, last, before)
 	did.DriftFails = set.FailOn == gate.FailDrift && slices.ContainsFunc(did.Drift, drift.Line.Creeps)
@@ -254,12 +264,15 @@ func refreshWith(ctx context.Context, store *runstore.Sound, measured measuremen
 		return nil, err
 	}
 	if ids := did.Accepted; len(ids) > 0 {
-		if err := store.Mark(ctx, ids, refreshMark(ids)); err != nil {
+		if err := store.Mark(ctx, ids, refreshMark(ids, decided)); err != nil {
 			return nil, openstore.Error(err)
 		}
 	}
 	done := Refreshed{
 		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn, Loss: unsettled,
+	}
+	if decided != "" {
+		done.Notes = append(done.Notes, "The regression was "+decided+".")
 	}
 	done.Notes = append(done.Notes, judged.Notes...)
 	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs), Runs: runs, Kept: runevidence.ForReport(runs, openstore.Kept(set.Store))}
@@ -288,9 +301,25 @@ func keepRefused(ctx context.Context, store runstore.Store, v gate.Verdict, did 
 
 // refreshMark accepts the runs of a refresh as one batch. Its name follows from the runs, so that
 // repeating it is no other refresh.
-func refreshMark(ids []string) runstore.Mark {
+// decided is who accepted a regression among them, and why.
+func refreshMark(ids []string, decided string) runstore.Mark {
+	note := "baseline refresh"
+	if decided != "" {
+		note = prose.Fit(note+", "+decided, run.MaxText)
+	}
 	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(ids)), "\x00")))
-	return runstore.Mark{State: runstore.Accepted, Note: "baseline refresh", Batch: refreshBatch + hex.EncodeToString(sum[:8])}
+	return runstore.Mark{State: runstore.Accepted, Note: note, Batch: refreshBatch + hex.EncodeToString(sum[:8])}
+}
+
+// newestCommit returns the commit of the newest run that has one, "" for none.
+func newestCommit(runs []run.Run) string {
+	var newest run.Run
+	for _, r := range runs {
+		if r.Source.Commit != "" && !r.Started.Before(newest.Started) {
+			newest = r
+		}
+	}
+	return newest.Source.Commit
 }
 
 // sortOut decides which runs are accepted. A build that is worse on one device is a worse build:

@@ -35,6 +35,7 @@ type Check struct {
 type CheckResult struct {
 	Conclusion     string // see Conclude
 	Title, Summary string // plain text; Markdown
+	Text           string // what the record keeps for programs, hidden; "" leaves it as it is
 	Notes          []Note
 }
 
@@ -105,6 +106,9 @@ func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult
 		opts := github.UpdateCheckRunOptions{
 			Name:   k.name,
 			Output: &github.CheckRunOutput{Title: &title, Summary: &summary, Annotations: checkNotes(batch)},
+		}
+		if result.Text != "" {
+			opts.Output.Text = &result.Text
 		}
 		if sent == len(notes) {
 			opts.Status, opts.Conclusion = new("completed"), &result.Conclusion

@@ -7,6 +7,7 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/usecase/githubactions/acceptance"
 )
 
 // Content is what a Reporter shows of any kind of result.
@@ -17,6 +18,10 @@ type Content struct {
 	Markdown func(w io.Writer, limit int) error
 	Notes    []Note
 	Counts   map[gate.Outcome]int // how many runs have which verdict, for the outputs
+	// Findings are what got worse, and Uncovered returns what of it goes beyond what was accepted.
+	// Uncovered is nil where nothing can be accepted: the verdict is no regression.
+	Findings  []acceptance.Finding
+	Uncovered func(accepted []acceptance.Record) []string
 }
 
 // ContentOf returns the content of a verdict on runs, with each finding at the place of its
@@ -33,6 +38,12 @@ func ContentOf(in layout.Input, places document.Places) Content {
 	}
 	for _, r := range in.Verdict.Runs {
 		c.Counts[r.Verdict]++
+	}
+	if c.Outcome == gate.Regression {
+		c.Findings, _ = acceptance.Of(in.Verdict, in.Catalogue)
+		c.Uncovered = func(accepted []acceptance.Record) []string {
+			return acceptance.Uncovered(in.Verdict, in.Catalogue, accepted)
+		}
 	}
 	return c
 }

@@ -29,7 +29,11 @@ type Job struct {
 	server      string               // GitHub's address, without a slash at the end
 	// DefaultBranch is the repository's, "" if the event does not contain it.
 	DefaultBranch string
-	source        *headSource
+	// Asked is what a comment or a label asks, nil for other events. On a comment, HeadSHA and Ref
+	// are the main branch's.
+	Asked  *Asked
+	source *headSource
+	sender account
 }
 
 // Pull is a pull request.
@@ -39,6 +43,7 @@ type Pull struct {
 	BaseSHA, BaseRef string
 	MergeBase        string // where the head left its base; "" until FindMergeBase
 	Fork             bool   // the head is in another repository
+	Closed           bool   // or merged; only known of what the API returned
 }
 
 // headSource identifies the head of a triggering run, by which a fork's pull request is found.
@@ -72,7 +77,7 @@ type payload struct {
 	MergeGroup  *struct {
 		HeadSHA string `json:"head_sha"`
 	} `json:"merge_group"`
-	After string `json:"after"`
+	asking asking
 }
 
 type repository struct {
@@ -123,6 +128,7 @@ func ReadJob(getenv func(string) string) (Job, error) {
 	}
 	j.take(p)
 	j.DefaultBranch = p.Repository.DefaultBranch
+	j.sender, j.Asked = p.asking.Sender, j.askedBy(p.asking)
 	if j.HeadSHA != "" && !commitID.MatchString(j.HeadSHA) {
 		return j, fmt.Errorf("read the event: the commit is %.80q, want its hexadecimal id", j.HeadSHA)
 	}
@@ -163,7 +169,11 @@ func readEvent(path string) (payload, error) {
 	if err != nil {
 		return p, fmt.Errorf("read the event's payload: %w", err)
 	}
-	if err := json.Unmarshal(data, &p); err != nil {
+	err = json.Unmarshal(data, &p)
+	if err == nil {
+		err = json.Unmarshal(data, &p.asking)
+	}
+	if err != nil {
 		return p, fmt.Errorf("read the event's payload: %w", err)
 	}
 	return p, nil

@@ -60,6 +60,7 @@ func pullOf(p *github.PullRequest, ours string) *Pull {
 	head, base := p.GetHead(), p.GetBase()
 	return &Pull{
 		Number:  p.GetNumber(),
+		Closed:  p.GetState() == "closed",
 		HeadSHA: head.GetSHA(), HeadRef: head.GetRef(),
 		BaseSHA: base.GetSHA(), BaseRef: base.GetRef(),
 		Fork: !strings.EqualFold(head.GetRepo().GetFullName(), ours),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/usecase/githubactions/acceptance"
 	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 )
 
@@ -39,7 +40,9 @@ type Reporter struct {
 	shown   bool   // by PublishFirst: that there is a verdict stays true afterwards
 	pending string // the file that saves it
 	mark    string // see jobMark
-	refused []string
+	// accepted is who decided that the regression is intended; nil for nobody.
+	accepted *acceptance.Accepted
+	refused  []string
 }
 
 // posting is the time limit for everything that is posted.
@@ -82,7 +85,7 @@ func (r *Reporter) Begin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
 	// The random suffix distinguishes this leg from another of the same name.
-	external := fmt.Sprintf("apkgate:%s:%s:%d:%d:%s", r.Name, r.Leg, r.Job.Run.ID, r.Job.Run.Attempt, randomWord()[:8])
+	external := externalID(r.Name, r.Leg, r.Job.Run, randomWord()[:8])
 	r.remember(pending{Check: r.checkName(), Head: r.Job.HeadSHA, External: external, Config: r.Name, Leg: r.Leg, Comment: r.Comment})
 	check, err := r.Client.StartCheck(ctx, r.checkName(), r.Job.HeadSHA, external, r.Job.RunURL)
 	if err != nil {
@@ -137,6 +140,17 @@ func (r *Reporter) publish(ctx context.Context, c Content) error {
 	return errors.Join(err, r.outputs(c, commentURL, checkURL))
 }
 
+// PublishReport shows the verdict of another job of the same run: everything but the job summary and
+// the annotations without a file, which that job has.
+func (r *Reporter) PublishReport(ctx context.Context, c Content) error {
+	ctx, cancel := outliving(ctx)
+	defer cancel()
+	checkURL, _ := r.complete(ctx, c)
+	commentURL := r.comment(ctx, c)
+	r.warn(" The report is in the artifact of the job that measured.")
+	return r.outputs(c, commentURL, checkURL)
+}
+
 // PostComment posts only the comment, for a report of another workflow's run. It creates no check
 // run from such a report, since that could be a required one.
 func (r *Reporter) PostComment(ctx context.Context, c Content) error {
@@ -149,20 +163,27 @@ func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 
 // text returns the report as Markdown of at most limit bytes, with the links below it.
 func (r *Reporter) text(c Content, limit int) (string, error) {
-	below := r.whatNow(c) + r.links()
+	above, below := "", r.whatNow(c)+r.links()
+	if r.accepted != nil {
+		above = acceptedLine(*r.accepted)
+	}
 	var b strings.Builder
-	if err := c.Markdown(&b, limit-len(below)); err != nil {
+	if err := c.Markdown(&b, limit-len(above)-len(below)); err != nil {
 		return "", err
 	}
-	return r.Runner.redact(b.String() + below), nil
+	return r.Runner.redact(above + b.String() + below), nil
 }
 
 // whatNow returns, for a pull request that is worse, how an intended change gets through.
 func (r *Reporter) whatNow(c Content) string {
-	if c.Outcome != gate.Regression || r.Job.Pull == nil {
+	if c.Outcome != gate.Regression || r.Job.Pull == nil || r.accepted != nil {
 		return ""
 	}
-	return "\nIf this is intended, merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`).\n"
+	how := "merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`)"
+	if !r.Job.Pull.Fork { // a fork has no check run to accept
+		how = "comment `/apkgate accept REASON` if this repository has a workflow for it, or " + how
+	}
+	return "\nIf this is intended, " + how + ".\n"
 }
 
 // links returns the links to the full report.
@@ -240,10 +261,15 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 		return "", false
 	}
 	summary, err := r.text(c, maxCheckSummary)
+	result := CheckResult{Conclusion: Conclude(c.Outcome, r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes)}
+	if r.accepted != nil {
+		result.Conclusion, result.Title = conclusionAccepted, acceptedTitle(*r.accepted)
+	}
 	if err == nil {
-		err = r.Client.CompleteCheck(ctx, r.check, CheckResult{
-			Conclusion: Conclude(c.Outcome, r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
-		})
+		result.Text, err = r.record(c)
+	}
+	if err == nil {
+		err = r.Client.CompleteCheck(ctx, r.check, result)
 	}
 	if err != nil {
 		r.refuse("complete the check run", err)
@@ -251,6 +277,17 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 	}
 	r.forget()
 	return r.check.URL, true
+}
+
+// record returns what the check run of a pull request keeps for commands and for the refresh.
+func (r *Reporter) record(c Content) (string, error) {
+	if r.Job.Pull == nil {
+		return "", nil
+	}
+	return acceptance.Record{
+		Config: r.Name, Leg: r.Leg, Head: r.Job.HeadSHA, Pull: r.Job.Pull.Number, Run: r.Job.Run.ID, Attempt: r.Job.Run.Attempt,
+		Outcome: c.Outcome, Findings: c.Findings, Accepted: r.accepted,
+	}.Text()
 }
 
 // outputs sets the outputs for following steps.

@@ -196,7 +196,7 @@ func asked(t *testing.T, in layout.Input, failOn gate.FailOn) {
 		if m == nil || m[2] != want.what || m[1] != markOf(v.Verdict) {
 			t.Errorf("%s is headed %q, want %s", surface, m, want.what)
 		}
-		if got := strings.Contains(text, "If this is intended, merge it"); got != (v.Verdict == gate.Regression) {
+		if got := strings.Contains(text, "If this is intended, ") && strings.Contains(text, "merge it, and let the next refresh"); got != (v.Verdict == gate.Regression) {
 			t.Errorf("%s says how an intended change gets through: %t, of %s", surface, got, v.Verdict)
 		}
 	}

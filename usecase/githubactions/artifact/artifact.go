@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
@@ -80,6 +81,23 @@ type meta struct {
 	Version string   `json:"version,omitempty"`
 	Leg     string   `json:"leg,omitempty"` // of a job matrix
 	Notes   []string `json:"notes,omitempty"`
+	// Base is the commit of the history, Newest the newest accepted run that was compared with.
+	Base   string  `json:"base,omitempty"`
+	Newest *newest `json:"newest,omitempty"`
+	// Why says how to explain what is unexplained.
+	Why string `json:"why,omitempty"`
+	// Places are the lines of the scenarios.
+	Places map[string]place `json:"places,omitempty"`
+}
+
+type newest struct {
+	Started time.Time `json:"started"`
+	Commit  string    `json:"commit,omitempty"`
+}
+
+type place struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
 }
 
 // Folder are the paths of a report's files, absolute.
@@ -105,7 +123,13 @@ func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Fold
 	if err := os.MkdirAll(folder.Dir, 0o755); err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
-	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
+	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes, Base: in.Meta.BaseCommit, Why: in.Why, Places: map[string]place{}}
+	if n := in.Meta.Newest; n != (layout.Newest{}) {
+		m.Newest = &newest{n.Started, n.Commit}
+	}
+	for scenario, at := range places {
+		m.Places[scenario] = place{at.Path, at.Line}
+	}
 	answer := layout.Verdict(in)
 	o := document.Options{Limit: githubactions.MaxSummary, Places: func() document.Places { return places }}
 	files := map[string]func(io.Writer) error{metaFile: func(w io.Writer) error { return json.NewEncoder(w).Encode(m) }}
@@ -197,12 +221,39 @@ func readFolder(dir string) (layout.Input, string, error) {
 		return layout.Input{}, "", err
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
-	in.Meta.Version = m.Version
+	in.Meta.Version, in.Why = m.Version, m.Why
+	if githubactions.IsCommit(m.Base) {
+		in.Meta.BaseCommit = m.Base
+	}
+	if m.Newest != nil {
+		in.Meta.Newest = layout.Newest{Started: m.Newest.Started, Commit: m.Newest.Commit}
+	}
 	leg, err := matrixcomment.LegName(m.Leg)
 	if err != nil {
 		return layout.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
 	}
 	return in, leg, nil
+}
+
+// ReadPlaces reads the lines of the scenarios from a report folder, for annotations. Only paths in
+// the repository are kept.
+func ReadPlaces(dir string) (document.Places, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the report folder %s: %w", dir, plainPath(err))
+	}
+	defer root.Close()
+	m, err := readMeta(root)
+	if err != nil {
+		return nil, fmt.Errorf("read the report folder %s: %w", dir, err)
+	}
+	out := document.Places{}
+	for scenario, at := range m.Places {
+		if fs.ValidPath(at.Path) && at.Path != "." && at.Line >= 0 {
+			out[scenario] = document.Place{Path: at.Path, Line: at.Line}
+		}
+	}
+	return out, nil
 }
 
 // checkFolder checks that the folder contains only what a report folder may.

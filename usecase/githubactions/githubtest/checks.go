@@ -22,8 +22,11 @@ type CheckRun struct {
 	Conclusion  string       `json:"conclusion,omitempty"`
 	ExternalID  string       `json:"external_id"`
 	DetailsURL  string       `json:"details_url"`
+	App         string       `json:"-"` // the slug of the app that created it
+	CompletedAt string       `json:"completed_at,omitempty"`
 	Title       string       `json:"-"`
 	Summary     string       `json:"-"`
+	Text        string       `json:"-"`
 	Annotations []Annotation `json:"-"`
 	// History are the states it went through: "in_progress", "completed success".
 	History []string `json:"-"`
@@ -57,8 +60,10 @@ type checkInput struct {
 	HeadSHA                  string `json:"head_sha"`
 	ExternalID               string `json:"external_id"`
 	DetailsURL               string `json:"details_url"`
+	CompletedAt              string `json:"completed_at"`
 	Output                   *struct {
 		Title, Summary string
+		Text           *string
 		Annotations    []Annotation
 	}
 }
@@ -73,6 +78,8 @@ func (in checkInput) refused() string {
 		return "title is empty or too long (maximum is 255 characters)"
 	case in.Output.Summary == "" || utf8.RuneCountInString(in.Output.Summary) > maxSummary:
 		return "summary is empty or too long (maximum is 65535 characters)"
+	case in.Output.Text != nil && utf8.RuneCountInString(*in.Output.Text) > maxSummary:
+		return "text is too long (maximum is 65535 characters)"
 	case len(in.Output.Annotations) > MaxAnnotations:
 		return fmt.Sprintf("%d annotations, at most %d are allowed", len(in.Output.Annotations), MaxAnnotations)
 	}
@@ -90,10 +97,13 @@ func (c *CheckRun) apply(in checkInput) {
 		c.Status = in.Status
 	}
 	if in.Conclusion != "" {
-		c.Status, c.Conclusion = "completed", in.Conclusion
+		c.Status, c.Conclusion, c.CompletedAt = "completed", in.Conclusion, in.CompletedAt
 	}
 	if in.Output != nil {
 		c.Title, c.Summary = in.Output.Title, in.Output.Summary
+		if in.Output.Text != nil {
+			c.Text = *in.Output.Text
+		}
 		c.Annotations = append(c.Annotations, in.Output.Annotations...) // GitHub adds them to the existing ones
 	}
 	c.History = append(c.History, strings.TrimSpace(c.Status+" "+c.Conclusion))
@@ -107,7 +117,7 @@ func (s *Server) createCheck(r *http.Request) answer {
 	if text := in.refused(); text != "" {
 		return problem(http.StatusUnprocessableEntity, "Validation Failed: "+text)
 	}
-	c := &CheckRun{ID: s.id(), Name: in.Name, HeadSHA: in.HeadSHA, Status: "queued", ExternalID: in.ExternalID, DetailsURL: in.DetailsURL}
+	c := &CheckRun{ID: s.id(), Name: in.Name, HeadSHA: in.HeadSHA, Status: "queued", ExternalID: in.ExternalID, DetailsURL: in.DetailsURL, App: strings.TrimSuffix(s.login, "[bot]")}
 	c.HTMLURL = fmt.Sprintf("https://github.example/%s/%s/runs/%d", s.owner, s.repo, c.ID)
 	c.apply(in)
 	s.checks = append(s.checks, c)
@@ -134,13 +144,22 @@ func (s *Server) updateCheck(r *http.Request) answer {
 func (s *Server) getCheck(r *http.Request) answer {
 	for _, c := range s.checks {
 		if c.ID == pathNumber(r, "id") {
-			return answer{status: http.StatusOK, body: map[string]any{
-				"id": c.ID, "name": c.Name, "head_sha": c.HeadSHA, "status": c.Status, "conclusion": c.Conclusion,
-				"external_id": c.ExternalID, "html_url": c.HTMLURL, "output": map[string]any{"annotations_count": len(c.Annotations)},
-			}}
+			return answer{status: http.StatusOK, body: c.show()}
 		}
 	}
 	return notFound
+}
+
+func (c *CheckRun) show() map[string]any {
+	body := map[string]any{
+		"id": c.ID, "name": c.Name, "head_sha": c.HeadSHA, "status": c.Status, "conclusion": c.Conclusion,
+		"external_id": c.ExternalID, "html_url": c.HTMLURL, "app": map[string]any{"slug": c.App},
+		"output": map[string]any{"title": c.Title, "summary": c.Summary, "text": c.Text, "annotations_count": len(c.Annotations)},
+	}
+	if c.CompletedAt != "" {
+		body["completed_at"] = c.CompletedAt
+	}
+	return body
 }
 
 // listChecks lists, as GitHub does, only the last of several checks of one name, unless the filter
@@ -157,6 +176,10 @@ func (s *Server) listChecks(r *http.Request) answer {
 		}
 		found = append(found, c)
 	}
-	some, links := page(r, found)
+	shown := []map[string]any{}
+	for _, c := range found {
+		shown = append(shown, c.show())
+	}
+	some, links := page(r, shown)
 	return answer{http.StatusOK, map[string]any{"total_count": len(found), "check_runs": some}, links}
 }

@@ -16,6 +16,7 @@ type Pull struct {
 	Base       string // the branch that it is to be merged into
 	BaseSHA    string
 	Closed     bool
+	Merged     string // the commit by which it was merged; "" if it was not
 }
 
 // SetPull adds the pull request, or replaces the one with its number.
@@ -35,8 +36,12 @@ func (s *Server) showPull(p Pull) map[string]any {
 		state = "closed"
 	}
 	owner, _, _ := strings.Cut(p.Repository, "/")
+	var merged any
+	if p.Merged != "" {
+		merged = moment
+	}
 	return map[string]any{
-		"number": p.Number, "state": state,
+		"number": p.Number, "state": state, "merged_at": merged, "merge_commit_sha": p.Merged, "labels": s.showLabels(p.Number),
 		"head": map[string]any{"sha": p.SHA, "ref": p.Branch, "label": owner + ":" + p.Branch, "repo": map[string]any{"full_name": p.Repository}},
 		"base": map[string]any{"sha": p.BaseSHA, "ref": p.Base, "repo": map[string]any{"full_name": s.owner + "/" + s.repo}},
 	}
@@ -48,7 +53,7 @@ func (s *Server) listPulls(r *http.Request) answer {
 	var found []map[string]any
 	for _, p := range s.pulls {
 		owner, _, _ := strings.Cut(p.Repository, "/")
-		if (q.Get("head") == "" || q.Get("head") == owner+":"+p.Branch) && (q.Get("state") == "all" || p.Closed == (q.Get("state") == "closed")) {
+		if (q.Get("head") == "" || q.Get("head") == owner+":"+p.Branch) && (q.Get("base") == "" || q.Get("base") == p.Base) && (q.Get("state") == "all" || p.Closed == (q.Get("state") == "closed")) {
 			found = append(found, s.showPull(p))
 		}
 	}

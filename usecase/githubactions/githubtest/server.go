@@ -1,5 +1,5 @@
 // Package githubtest simulates GitHub's REST API for tests: comments with their pages, check runs,
-// pull requests, and the account of a token.
+// pull requests with their labels, what people may do, and the account of a token.
 //
 // It implements the behavior that apkgate relies on and the limits that apkgate must keep to, and
 // nothing else of GitHub. It refuses what GitHub would (a wrong token, a comment of more than
@@ -21,19 +21,22 @@ import (
 type Server struct {
 	owner, repo, token string
 
-	mu       sync.Mutex
-	mux      *http.ServeMux
-	login    string
-	person   bool // the token is a person's, so that GET /user answers
-	readOnly bool
-	nextID   int64
-	comments map[int][]*Comment
-	checks   []*CheckRun
-	pulls    []Pull
-	commits  []string
-	faults   []*Fault
-	requests []string
-	hold     *hold
+	mu          sync.Mutex
+	mux         *http.ServeMux
+	login       string
+	person      bool // the token is a person's, so that GET /user answers
+	readOnly    bool
+	nextID      int64
+	comments    map[int][]*Comment
+	checks      []*CheckRun
+	pulls       []Pull
+	commits     []string
+	permissions map[string]string // by login
+	labels      map[int][]string  // by pull request
+	messages    map[string]Commit // by id
+	faults      []*Fault
+	requests    []string
+	hold        *hold
 }
 
 // hold is a request to delay.
@@ -48,24 +51,28 @@ func New(owner, repo, token string) *Server {
 	s := &Server{
 		owner: owner, repo: repo, token: token, login: "github-actions[bot]",
 		nextID: 1000, comments: map[int][]*Comment{}, mux: http.NewServeMux(),
+		permissions: map[string]string{}, labels: map[int][]string{}, messages: map[string]Commit{},
 	}
 	at := "/repos/" + owner + "/" + repo
 	for pattern, handle := range map[string]func(*http.Request) answer{
-		"GET /user":                               s.user,
-		"POST /graphql":                           s.graphQL,
-		"GET " + at + "/issues/{n}/comments":      s.listComments,
-		"POST " + at + "/issues/{n}/comments":     s.createComment,
-		"PATCH " + at + "/issues/comments/{id}":   s.editComment,
-		"DELETE " + at + "/issues/comments/{id}":  s.deleteComment,
-		"GET " + at:                               s.repository,
-		"GET " + at + "/pulls":                    s.listPulls,
-		"GET " + at + "/pulls/{n}":                s.getPull,
-		"GET " + at + "/commits":                  s.listCommits,
-		"GET " + at + "/compare/{span}":           s.compare,
-		"POST " + at + "/check-runs":              s.createCheck,
-		"PATCH " + at + "/check-runs/{id}":        s.updateCheck,
-		"GET " + at + "/check-runs/{id}":          s.getCheck,
-		"GET " + at + "/commits/{sha}/check-runs": s.listChecks,
+		"GET /user":                                       s.user,
+		"POST /graphql":                                   s.graphQL,
+		"GET " + at + "/issues/{n}/{of}":                  s.getIssue,
+		"POST " + at + "/issues/{n}/comments":             s.createComment,
+		"PATCH " + at + "/issues/comments/{id}":           s.editComment,
+		"GET " + at + "/collaborators/{login}/permission": s.permission,
+		"GET " + at + "/commits/{sha}":                    s.getCommit,
+		"POST " + at + "/actions/runs/{id}/rerun":         s.rerun,
+		"DELETE " + at + "/issues/comments/{id}":          s.deleteComment,
+		"GET " + at:                                       s.repository,
+		"GET " + at + "/pulls":                            s.listPulls,
+		"GET " + at + "/pulls/{n}":                        s.getPull,
+		"GET " + at + "/commits":                          s.listCommits,
+		"GET " + at + "/compare/{span}":                   s.compare,
+		"POST " + at + "/check-runs":                      s.createCheck,
+		"PATCH " + at + "/check-runs/{id}":                s.updateCheck,
+		"GET " + at + "/check-runs/{id}":                  s.getCheck,
+		"GET " + at + "/commits/{sha}/check-runs":         s.listChecks,
 	} {
 		s.mux.HandleFunc(pattern, s.wrap(handle))
 	}
