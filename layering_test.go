@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"usecase/perfettoui":    {"trace/perfetto/packets"},
 	"simulator":             {"device", "run", "metric"},
 	"simulator/standin":     {"simulator", "internal/filelock"},
-	"usecase/githubactions": {"report", "gate", "run"},
+	"usecase/githubactions": {"report", "gate", "metric", "run"},
 	"usecase/workflowtest":  {},
 	"internal/corpustest":   {},
 	"internal/unprivileged": {},
