@@ -20,7 +20,7 @@ type InitOptions struct {
 	TestAPK  string // the path of the test APK
 	Scenario string // the scenario's name
 	// TestPackage is the package of the instrumentation tests. With neither it nor
-	// TestAPK, the workload is random input, which needs no test.
+	// TestAPK, the workload is the app's cold start, which needs no test.
 	TestPackage string
 	Class       string // the test class or class#method
 	Runner      string // of the tests; "" is the usual one
@@ -63,7 +63,7 @@ func (o InitOptions) withExamples() InitOptions {
 	}{
 		{&o.Package, "com.example.app"},
 		{&o.APK, "app/build/outputs/apk/release/app-release.apk"},
-		{&o.Scenario, "start-and-use"},
+		{&o.Scenario, "cold-start"},
 	} {
 		if *example.dst == "" {
 			*example.dst = example.value
@@ -142,9 +142,8 @@ store:
 
 func (o InitOptions) workload(b *bytes.Buffer) {
 	if o.TestPackage == "" {
-		b.WriteString("      # Random input, the same each time. A test of your own tells more; the app's start\n" +
-			"      # alone needs none: startup: {mode: cold}.\n" +
-			"      monkey: {seed: 1, events: 500, throttle: 50ms}\n")
+		b.WriteString("      # The app's start, after its process was ended. A test of yours tells more.\n" +
+			"      startup: {mode: cold}\n")
 		return
 	}
 	fmt.Fprintf(b, "      instrumentation:\n        test-package: %s\n", quote(o.TestPackage))

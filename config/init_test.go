@@ -3,7 +3,6 @@ package config
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -82,7 +81,7 @@ func TestInitChoosesTheWorkload(t *testing.T) {
 		o    InitOptions
 		want Workload
 	}{
-		"no test": {InitOptions{}, Workload{Monkey: &Monkey{Seed: 1, Events: 500, Throttle: 50 * time.Millisecond}}},
+		"no test": {InitOptions{}, Workload{Startup: &Startup{Mode: StartCold}}},
 		"a test APK": {
 			InitOptions{Package: "a.b", TestAPK: "t.apk"},
 			Workload{Instrumentation: &Instrumentation{TestPackage: "a.b.test", Runner: DefaultRunner}},

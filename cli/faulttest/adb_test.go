@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -24,37 +22,6 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
-
-// adbServer starts Debian's adb server and returns its address. The server inherits a socket that
-// already listens, so no other process can take its port, and early connections wait.
-func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
-	t.Helper()
-	path, err := exec.LookPath("adb")
-	if err != nil {
-		t.Skip("the adb command is not installed: apt-get install adb")
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	socket, err := listener.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-	cmd := exec.Command(path, "-L", "acceptfd:3", "server", "nodaemon")
-	cmd.Env = []string{"HOME=" + t.TempDir(), "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0", "ADB_LOCAL_TRANSPORT_MAX_PORT=5553"}
-	cmd.ExtraFiles = []*os.File{socket}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	return listener.Addr().String(), cmd
-}
 
 // watchedClock is a phone's clock that calls back some seconds after its app was started for the
 // n-th time.
@@ -89,7 +56,7 @@ func (c *watchedClock) Sleep(ctx context.Context, d time.Duration) error {
 // TestAdbServerDiesDuringARun has a real adb server between apkgate and a simulated phone, and
 // kills it during the second repetition.
 func TestAdbServerDiesDuringARun(t *testing.T) {
-	addr, process := adbServer(t)
+	addr, process := clitest.ADBServer(t)
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)

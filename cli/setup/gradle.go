@@ -13,83 +13,137 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// fromGradle fills in what a Gradle project contains, and prints what it found and what it left
-// open. Flags take precedence. Without a folder it reads the current one, if that is the root of a
-// project and no flag names the app.
-func fromGradle(c terminal.Console, dir string, o *config.InitOptions) error {
-	asked := dir != ""
-	if !asked {
-		if o.Package != "" || o.APK != "" || o.TestAPK != "" || o.TestPackage != "" {
-			return nil
-		}
+// project is what init knows of the project that it writes a configuration for.
+type project struct {
+	found, guessed, left []string
+	// fill are the keys to fill in, build is the command that builds the APKs; "" if there are.
+	fill  []string
+	build string
+}
+
+// fromGradle fills in what a Gradle project contains. Flags take precedence. Without a folder it
+// reads the current one, if that is the root of a project and no flag names the app.
+func fromGradle(dir string, w gradle.Wanted, o *config.InitOptions) (project, error) {
+	asked := dir != "" || w.Module != "" || w.Variant != ""
+	if !asked && (o.Package != "" || o.APK != "" || o.TestAPK != "" || o.TestPackage != "") {
+		return missing(*o), nil
+	}
+	if dir == "" {
 		dir = "."
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		if !asked {
-			return nil
+			return missing(*o), nil
 		}
-		return exit.Usage(fmt.Errorf("read the Gradle project: %w", err), "")
+		return project{}, exit.Usage(fmt.Errorf("read the Gradle project: %w", err), "")
 	}
 	defer root.Close()
 	if !asked && !gradle.Is(root.FS()) {
-		return nil
+		return missing(*o), nil
 	}
-	p, err := gradle.Read(root.FS())
+	read, err := gradle.Read(root.FS())
 	if err != nil {
-		return exit.Usage(fmt.Errorf("read the Gradle project in %s: %w", terminal.Plain(dir), err), "name the app by --package, --apk and --test-apk instead")
+		return project{}, exit.Usage(fmt.Errorf("read the Gradle project in %s: %w", terminal.Plain(dir), err), "name the app by --package, --apk and --test-apk instead")
 	}
-	b := p.Build()
-	fillIn(o, p, b)
-	for _, e := range p.Emulators {
-		d, why := managed(e)
-		if why != "" {
-			p.Left = append(p.Left, "the emulator "+prose.Short(e.Name)+" is left out: "+why)
-			continue
-		}
-		o.Devices = append(o.Devices, d)
+	w.Class = o.Class
+	plan, err := read.Plan(w)
+	if err != nil {
+		return project{}, exit.Usage(fmt.Errorf("choose what to measure of the Gradle project: %w", err), "")
 	}
-	printGradle(c, p, b, o.Devices)
-	return nil
+	return fillIn(o, plan), nil
+}
+
+// missing is what a configuration lacks where no project says it.
+func missing(o config.InitOptions) (p project) {
+	if o.Package == "" {
+		p.fill = append(p.fill, "app.package")
+	}
+	if o.APK == "" {
+		p.fill = append(p.fill, "app.apk")
+	}
+	return p
 }
 
 // fillIn sets what was found unless a flag is given.
-func fillIn(o *config.InitOptions, p gradle.Project, b gradle.Built) {
+func fillIn(o *config.InitOptions, plan gradle.Plan) project {
+	p := project{found: plan.Found, guessed: plan.Guessed, left: plan.Left, build: plan.Command}
+	given := map[string]bool{"app.package": o.Package != "", "app.apk": o.APK != "", "test-package": o.TestPackage != ""}
+	for _, key := range plan.Fill {
+		if !given[key] {
+			p.fill = append(p.fill, key)
+		}
+	}
 	for _, v := range []struct {
 		to    *string
 		found string
-	}{{&o.Package, b.Package}, {&o.APK, b.APK}, {&o.TestAPK, b.TestAPK}, {&o.TestPackage, b.TestPackage}, {&o.Runner, b.Runner}} {
+	}{{&o.Package, plan.Package}, {&o.APK, plan.APK}, {&o.TestAPK, plan.TestAPK}, {&o.TestPackage, plan.TestPackage}, {&o.Runner, plan.Runner}, {&o.Class, plan.Class}} {
 		if *v.to == "" {
 			*v.to = v.found
 		}
 	}
-	if o.Macrobenchmark = p.Benchmark != nil; o.Macrobenchmark && o.Scenario == "" {
-		o.Scenario = "macrobenchmark"
+	o.Macrobenchmark = plan.Workload == gradle.Macrobenchmark
+	if o.Scenario == "" {
+		o.Scenario = scenarioOf(plan)
+	}
+	for _, e := range plan.Emulators {
+		d, why := managed(e)
+		if why != "" {
+			p.left = append(p.left, "the emulator "+prose.Short(e.Name)+" is left out: "+why)
+			continue
+		}
+		o.Devices = append(o.Devices, d)
+		p.found = append(p.found, fmt.Sprintf("Gradle's emulator %s, as %s with Android %s (%s); where the SDK lacks its image, apkgate doctor says how to install it", d.Name, d.AVD.Model, d.AVD.Android, d.AVD.Image))
+	}
+	return p
+}
+
+// scenarioOf names the scenario after what drives the app: ScrollInboxTest is scroll-inbox.
+func scenarioOf(plan gradle.Plan) string {
+	switch plan.Workload {
+	case gradle.Macrobenchmark:
+		return "macrobenchmark"
+	case gradle.Connected:
+		class, _, _ := strings.Cut(plan.Class, "#")
+		name := strings.TrimSuffix(class[strings.LastIndexByte(class, '.')+1:], "Test")
+		if words := strings.ToLower(strings.Trim(capitals.ReplaceAllString(name, "-$1"), "-")); words != "" {
+			return words
+		}
+	}
+	return "cold-start"
+}
+
+var capitals = regexp.MustCompile(`([A-Z]+[a-z0-9]*)`)
+
+// print prints what was found, what was guessed, and what the user has to do.
+func (p project) print(c terminal.Console) {
+	for _, list := range []struct {
+		lead      string
+		sentences []string
+	}{{"found", p.found}, {"guessed", p.guessed}, {"left", p.left}} {
+		for _, s := range list.sentences {
+			fmt.Fprintln(c.Stderr, terminal.Plain(list.lead+": "+s))
+		}
+	}
+	if p.build != "" {
+		fmt.Fprintln(c.Stderr, terminal.Plain("build it with: "+p.build))
 	}
 }
 
-// printGradle prints what was found, and what the user has to do.
-func printGradle(c terminal.Console, p gradle.Project, b gradle.Built, devices []config.Device) {
-	say := func(format string, args ...any) { fmt.Fprintln(c.Stderr, terminal.Plain(fmt.Sprintf(format, args...))) }
-	switch {
-	case p.Benchmark != nil && p.App != nil:
-		say("found: the Macrobenchmark module %s, which tests %s", p.Benchmark.Path, p.App.Path)
-	case p.Benchmark != nil:
-		say("found: the Macrobenchmark module %s", p.Benchmark.Path)
-	case p.App != nil:
-		say("found: the app %s", p.App.Path)
+// next returns what to do with the configuration.
+func (p project) next(configuration string) string {
+	var steps []string
+	if len(p.fill) > 0 {
+		steps = append(steps, "fill in "+prose.List(p.fill))
 	}
-	for _, d := range devices {
-		if d.AVD != nil {
-			say("found: Gradle's emulator %s, as %s with Android %s (%s); where the SDK lacks its image, apkgate doctor says how to install it", d.Name, d.AVD.Model, d.AVD.Android, d.AVD.Image)
-		}
+	if p.build != "" {
+		steps = append(steps, "build the APKs")
 	}
-	for _, left := range p.Left {
-		say("left: %s", left)
+	with := ""
+	if configuration != config.FileName {
+		with = " --config " + terminal.Plain(configuration)
 	}
-	if b.Command != "" {
-		say("build it with: %s", b.Command)
-	}
+	return strings.Join(append(steps, "apkgate doctor"+with, "apkgate run"+with), ", then ")
 }
 
 // images are the kinds of system images, by Gradle's names of their sources

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/gradle"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -19,20 +20,31 @@ func InitCommand(c terminal.Console) *cobra.Command {
 	var o config.InitOptions
 	var path string
 	var gradleRoot string
-	var force bool
+	var wanted gradle.Wanted
+	var force, events bool
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented apkgate.yml to start from",
-		Long: `Writes a commented apkgate.yml. At the root of a Gradle project whose app it is not
-told of, it reads from the build files which module holds Macrobenchmarks, which app
-they test, where their APKs will be, and the emulators that Gradle manages; it says what
-it found and what is left to fill in. Gradle is not run.`,
+		Long: `Writes a commented apkgate.yml. At the root of a Gradle project whose app no flag names, it
+reads the build files, the version catalog, the tests' sources and what is built already: the
+application and its id, flavors and build types, where its APKs are or will be, and the
+emulators that Gradle manages. It measures Macrobenchmarks if there are any, else a connected
+test that drives the app, else the cold start. It says what it found, what it guessed, and
+what is left to fill in. Gradle is not run.
+
+With --events it writes no configuration: it prints the Kotlin lines that mark UI events in
+tests with Compose, Espresso or UiAutomator.`,
 		Args: arguments.None,
 		RunE: func(*cobra.Command, []string) error {
-			if err := fromGradle(c, gradleRoot, &o); err != nil {
+			if events {
+				_, err := fmt.Fprint(c.Stdout, kotlinEvents)
+				return exit.InfrastructureIf(err)
+			}
+			p, err := fromGradle(gradleRoot, wanted, &o)
+			if err != nil {
 				return err
 			}
-			return writeConfig(c, path, force, o)
+			return writeConfig(c, path, force, o, p)
 		},
 	}
 	cmd.Flags().StringVarP(&path, "output", "o", config.FileName, "the file to write; - is standard output")
@@ -43,16 +55,20 @@ it found and what is left to fill in. Gradle is not run.`,
 	cmd.Flags().StringVar(&o.TestPackage, "test-package", "", "the package of the instrumentation tests")
 	cmd.Flags().StringVar(&o.Class, "class", "", "the test class, or class#method, that is the scenario")
 	cmd.Flags().StringVar(&o.Scenario, "scenario", "", "the scenario's name")
+	cmd.Flags().StringVar(&wanted.Module, "module", "", "the application's module in the Gradle project, such as :app, where it has several")
+	cmd.Flags().StringVar(&wanted.Variant, "variant", "", "the build variant to measure, such as demoRelease")
+	cmd.Flags().BoolVar(&events, "events", false, "print the Kotlin lines that mark UI events, and write nothing")
 	cmd.Flags().StringVar(&gradleRoot, "gradle", "", "the root of the Gradle project to read (default: this folder, where it is one and no app is named)")
 	return cmd
 }
 
-func writeConfig(c terminal.Console, path string, force bool, o config.InitOptions) error {
+func writeConfig(c terminal.Console, path string, force bool, o config.InitOptions, p project) error {
 	text, err := config.Init(o)
 	if err != nil {
 		return exit.Usage(err, "")
 	}
 	if path == "-" {
+		p.print(c)
 		_, err := c.Stdout.Write(text)
 		return exit.InfrastructureIf(err)
 	}
@@ -73,6 +89,7 @@ func writeConfig(c terminal.Console, path string, force bool, o config.InitOptio
 	if err := f.Close(); err != nil {
 		return exit.Infrastructure(err)
 	}
-	fmt.Fprintf(c.Stdout, "%s is written. Next: fill in app and scenarios, then apkgate doctor, then apkgate run.\n", path)
+	p.print(c)
+	fmt.Fprintf(c.Stdout, "%s is written. Next: %s.\n", terminal.Plain(path), p.next(path))
 	return nil
 }

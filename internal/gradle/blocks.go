@@ -16,11 +16,11 @@ type block struct {
 const maxDepth = 50
 
 // parse parses a build file into statements. Braces in the middle of one end it: what follows them
-// is the next.
-func parse(src string) (block, error) {
+// is the next. doubt says what is wrong with a file that is read all the same.
+func parse(src string) (_ block, doubt string, err error) {
 	all, err := tokens(src)
 	if err != nil {
-		return block{}, err
+		return block{}, "", err
 	}
 	stack := []block{{open: true}}
 	var head []token
@@ -36,18 +36,17 @@ func parse(src string) (block, error) {
 		switch {
 		case t.kind == sign && t.text == "{":
 			if len(stack) > maxDepth {
-				return block{}, errors.New("its braces are nested too deep")
+				return block{}, "", errors.New("its braces are nested too deep")
 			}
 			stack, head, round = append(stack, block{head: head, open: true}), nil, 0
 		case t.kind == sign && t.text == "}":
 			end()
+			round = 0
 			if len(stack) == 1 {
-				return block{}, errors.New("a brace is closed that is not open")
+				doubt = "a brace is closed that is not open"
+				continue
 			}
-			done := stack[len(stack)-1]
-			stack, round = stack[:len(stack)-1], 0
-			top := &stack[len(stack)-1]
-			top.body = append(top.body, done)
+			stack = closed(stack)
 		case t.kind == line:
 			if round == 0 && !continues(all, i) {
 				end()
@@ -63,10 +62,18 @@ func parse(src string) (block, error) {
 		}
 	}
 	end()
-	if len(stack) > 1 {
-		return block{}, errors.New("a brace is not closed")
+	for len(stack) > 1 {
+		doubt, stack = "a brace is not closed", closed(stack)
 	}
-	return stack[0], nil
+	return stack[0], doubt, nil
+}
+
+// closed returns the stack after the end of its innermost block.
+func closed(stack []block) []block {
+	done, stack := stack[len(stack)-1], stack[:len(stack)-1]
+	top := &stack[len(stack)-1]
+	top.body = append(top.body, done)
+	return stack
 }
 
 // continues reports whether a statement continues after the end of its line: the next line has its
@@ -123,28 +130,4 @@ func (b block) called() string {
 		return b.head[0].text
 	}
 	return ""
-}
-
-// value returns the value that a statement assigns to the key: key = "x", key "x", key.set("x"),
-// and so on. given reports that it assigns one, and plain that it is known: a single text or word.
-func (b block) value(key string) (value string, given, plain bool) {
-	if len(b.head) < 2 || b.head[0].kind != word || b.head[0].text != key {
-		return "", false, false
-	}
-	rest := b.head[1:]
-	if len(rest) > 2 && rest[0].text == "." && rest[1].text == "set" {
-		rest = rest[2:]
-	}
-	var values []token
-	for _, t := range rest {
-		switch {
-		case t.kind == sign && (t.text == "=" || t.text == "(" || t.text == ")"):
-		default:
-			values = append(values, t)
-		}
-	}
-	if len(values) != 1 || values[0].built || values[0].kind == sign {
-		return "", true, false
-	}
-	return values[0].text, true, true
 }

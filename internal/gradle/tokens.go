@@ -45,14 +45,12 @@ func tokens(src string) (out []token, err error) {
 			continue
 		case strings.HasPrefix(src, "/*"):
 			if n = strings.Index(src[2:], "*/"); n < 0 {
-				return nil, errors.New("a comment has no end")
+				n = len(src) - 4
 			}
 			src = src[n+4:]
 			continue
 		case c == '"' || c == '\'':
-			if t, n, err = quoted(src); err != nil {
-				return nil, err
-			}
+			t, n = quoted(src)
 		case c == '\n' || c == ';':
 			if len(out) > 0 && out[len(out)-1].kind == line {
 				src = src[1:]
@@ -79,8 +77,9 @@ func isWord(c byte) bool {
 	return c == '_' || c == '@' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// quoted reads a text between one or three quotes of a kind.
-func quoted(src string) (t token, n int, err error) {
+// quoted reads a text between one or three quotes of a kind. A quote that is not closed in its line
+// is a sign: it may be part of a regular expression.
+func quoted(src string) (t token, n int) {
 	quote := src[:1]
 	if long := strings.Repeat(quote, 3); strings.HasPrefix(src, long) {
 		quote = long
@@ -90,23 +89,27 @@ func quoted(src string) (t token, n int, err error) {
 		case strings.HasPrefix(src[at:], quote):
 			in := src[len(quote):at]
 			built := strings.Contains(in, "\\") || quote[0] == '"' && strings.Contains(in, "$")
-			return token{kind: text, text: in, built: built}, at + len(quote), nil
+			return token{kind: text, text: in, built: built}, at + len(quote)
 		case src[at] == '\\' && len(quote) == 1:
 			at++
 		case quote[0] == '"' && strings.HasPrefix(src[at:], "${"):
 			at += expression(src[at:]) - 1
-		case src[at] == '\n' && len(quote) == 1:
-			return token{}, 0, errors.New("a text has no end in its line")
+		case len(quote) == 1 && (src[at] == '\n' || at > maxText):
+			return token{kind: sign, text: quote}, 1
 		}
 	}
-	return token{}, 0, errors.New("a text has no end")
+	return token{kind: sign, text: quote}, len(quote)
 }
 
-// expression returns the length of ${…}, including nested braces; all of the source if it has no
-// end.
+// maxText limits a text that has to end in its line, and an expression within a text: what is not
+// closed would else be searched to the end of the file again and again.
+const maxText = 1000 // bytes
+
+// expression returns the length of ${…}, including nested braces; that of its beginning if it has
+// no end.
 func expression(src string) int {
 	depth := 0
-	for i := range len(src) {
+	for i := range min(len(src), maxText) {
 		switch src[i] {
 		case '{':
 			depth++
@@ -116,5 +119,5 @@ func expression(src string) int {
 			}
 		}
 	}
-	return len(src)
+	return len("${")
 }
