@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,12 +72,18 @@ func CheckListFormat(format Format) error {
 	return exit.OneOf("format", format, []Format{FormatText, FormatJSON})
 }
 
-// Check rejects an unknown format.
+// Check rejects an unknown format, and a folder where a file is to be written, before any time is
+// spent on what is in it.
 func (f OutputFlags) Check() error {
-	if _, ok := report.Find(f.Format); ok {
-		return nil
+	if _, ok := report.Find(f.Format); !ok {
+		return exit.OneOf("format", f.Format, report.Names())
 	}
-	return exit.OneOf("format", f.Format, report.Names())
+	for _, as := range f.formats() {
+		if info, err := os.Stat(f.Path(as)); err == nil && info.IsDir() {
+			return exit.Usage(fmt.Errorf("write the %s report to %s: it is a folder", as, terminal.Plain(f.Path(as))), "name a file, such as "+terminal.Plain(filepath.Join(f.Path(as), "report."+string(as))))
+		}
+	}
+	return nil
 }
 
 // Path returns the file of a format, "" for none.

@@ -358,12 +358,12 @@ func TestDoctorChecksTheLabs(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.configure(oneOfEach)
-	if status, said := y.apkgate("doctor"); status != exit.StatusPass || strings.Count(said, "lab genymotion") != 2 || !strings.Contains(said, "lab genymotion-saas: can boot devices\n") {
+	if status, said := y.apkgate("doctor"); status != exit.StatusPass || strings.Count(said, "lab genymotion") != 2 || !strings.Contains(said, "lab genymotion-saas: 2 checks fine\n") {
 		t.Errorf("it ends with %d and says\n%s", status, said)
 	}
 	y.Breaks(genymotion.SaaSLoggedOut, -1)
 	status, said := y.apkgate("doctor")
-	for _, part := range []string{"lab genymotion: can boot devices\n", "lab genymotion-saas: can NOT boot devices: account\n  BAD  account ", "no authentication set", "hint: log in with gmsaas auth token", "error: devices of the configuration can't be booted here: genymotion-saas\n"} {
+	for _, part := range []string{"lab genymotion: 3 checks fine\n", "lab genymotion-saas: 1 problem, 1 check fine\n  BAD  account ", "1 problem: account of lab genymotion-saas\n", "no authentication set", "hint: log in with gmsaas auth token", "error: devices of the configuration can't be booted here: genymotion-saas\n"} {
 		if status != exit.StatusInfrastructure || !strings.Contains(said, part) {
 			t.Errorf("it ends with %d and doesn't say %q:\n%s", status, part, said)
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/labs"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -33,10 +35,16 @@ import (
 // DoctorCommand returns apkgate doctor.
 func DoctorCommand(c terminal.Console) *cobra.Command {
 	var path, format string
+	var startADB bool
+	a := &answer{Console: c}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Are the configuration and the devices fit to measure with?",
-		Args:  arguments.None,
+		Short: "Check the configuration and the devices before measuring",
+		Long: `Checks the configuration, the files that it names, and the devices, and changes nothing
+on them. Problems come first, each with what to do about it; what is fine is counted.
+
+Where devices of adb are needed and no adb server runs on this computer, it starts one.`,
+		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.CheckListFormat(output.Format(format)); err != nil {
 				return err
@@ -45,14 +53,35 @@ func DoctorCommand(c terminal.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a := &answer{Console: c, as: output.Format(format)}
+			a.as = output.Format(format)
+			wrong := configFit(path)
+			if wrong != nil {
+				a.problem("the configuration")
+			}
+			if startADB && usesServer(cfg) {
+				labs.StartServer(cmd.Context(), c)
+			}
+			known := len(a.problems)
 			err = doctor(cmd.Context(), a, cfg)
-			return errors.Join(a.end(), err, configFit(path))
+			if err != nil && len(a.problems) == known {
+				a.problem("the devices")
+			}
+			return errors.Join(a.end(), err, wrong)
 		},
 	}
 	output.ListFormat(cmd, &format)
 	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
+	cmd.Flags().BoolVar(&a.verbose, "verbose", false, "list what is fine, too, and what a run does about it")
+	cmd.Flags().BoolVar(&startADB, "start-adb", true, "start the adb server where devices need it and none runs")
 	return cmd
+}
+
+// usesServer reports whether a device of the configuration is reached through the adb server.
+func usesServer(cfg *config.Config) bool {
+	if len(cfg.Devices) == 0 {
+		return cfg.Farm == nil
+	}
+	return slices.ContainsFunc(cfg.Devices, func(d config.Device) bool { return d.Serial != "" })
 }
 
 // configFit returns what a run would miss in the configuration, if there is one.
@@ -88,6 +117,7 @@ func doctor(ctx context.Context, a *answer, cfg *config.Config) (err error) {
 			return err
 		}
 		if err != nil {
+			a.problem(d.Name)
 			lost = errors.Join(lost, fmt.Errorf("examine %s: %w", d.Name, err))
 		}
 		if !fit && err == nil {
@@ -141,11 +171,11 @@ func examine(ctx context.Context, a *answer, d measurement.Device, cfg *config.C
 		more, err := look()
 		findings = append(findings, more...)
 		if err != nil {
-			a.onDevice(d.Name, connected.Serial(), findings)
+			a.show(d.Name, connected.Serial(), findings)
 			return false, err
 		}
 	}
-	return a.onDevice(d.Name, connected.Serial(), findings), nil
+	return a.show(d.Name, connected.Serial(), findings), nil
 }
 
 // useOf reports who uses the device, here or anywhere, and else what a killed run left changed on
@@ -159,7 +189,7 @@ func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, e
 		by = owner.String()
 	}
 	if by != "" {
-		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %s", by, prose.Duration(measurement.ClaimFor))}}, nil
+		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %s", by, prose.Duration(measurement.ClaimFor)), Hint: "another device can be measured on meanwhile: --device"}}, nil
 	}
 	if len(left) > 0 {
 		return []device.Finding{{

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,6 +81,62 @@ func TestUninstallableAppsAreRejected(t *testing.T) {
 		if message, hint := clitest.Complaint(t, got); got.Status != exit.StatusUsage || !strings.Contains(message, said) || hint == "" {
 			t.Errorf("%s: exit status %d, %q, hint %q", apk, got.Status, message, hint)
 		}
+	}
+}
+
+// What can be known from files alone is reported before a device is used: a file that is no APK, and
+// a folder where a report is to be written.
+func TestKnownBeforeMeasuring(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		content    string
+		args       []string
+		says, hint string
+	}{
+		"cut short": {"not an archive", []string{"run"}, "demo-good.apk is no APK: it is no ZIP archive", "see that the build has ended"},
+		"Git LFS":   {"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", []string{"run"}, "demo-good.apk is no APK", "git lfs pull"},
+		"a folder":  {"", []string{"run", "--html", "."}, "write the html report to .: it is a folder", "report.html"},
+	} {
+		l := clitest.NewLab(t, "demo-good", "")
+		if c.content != "" {
+			clitest.WriteFile(t, l.Path("demo-good.apk"), c.content)
+		}
+		got := l.Apkgate(c.args...)
+		if message, hint := clitest.Complaint(t, got); got.Status != exit.StatusUsage || !strings.Contains(message, c.says) || !strings.Contains(hint, c.hint) || strings.Contains(got.Stderr, "run 1 of") {
+			t.Errorf("%s: exit status %d, %q, hint %q", what, got.Status, message, hint)
+		}
+	}
+}
+
+// doctor starts the adb server of this computer if none runs, unless it is told not to.
+func TestDoctorStartsTheServer(t *testing.T) {
+	if _, err := exec.LookPath("adb"); err != nil {
+		t.Skip("the adb command is not installed: apt-get install adb")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	for name, value := range map[string]string{"ANDROID_ADB_SERVER_PORT": port, "HOME": t.TempDir(), "ADB_MDNS": "0", "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553"} {
+		t.Setenv(name, value)
+	}
+	t.Cleanup(func() { _ = exec.Command("adb", "kill-server").Run() })
+	t.Chdir(t.TempDir())
+	doctor := func(args ...string) string {
+		var stdout, stderr bytes.Buffer
+		cli.Main(terminal.Console{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Getenv: os.Getenv}, append([]string{"doctor"}, args...))
+		return stdout.String() + stderr.String()
+	}
+	if said := doctor("--start-adb=false"); !strings.Contains(said, "no adb server listens at 127.0.0.1:"+port) || !strings.Contains(said, "1 problem: the devices\n") {
+		t.Errorf("without a server doctor says\n%s", said)
+	}
+	if said := doctor(); !strings.Contains(said, "note: no adb server ran, and one was started") || !strings.Contains(said, "error: adb sees no device") {
+		t.Errorf("doctor says\n%s", said)
+	}
+	if said := doctor(); strings.Contains(said, "note: ") {
+		t.Errorf("doctor starts it again:\n%s", said)
 	}
 }
 
@@ -201,7 +258,7 @@ func TestDoctorOnADeviceInUse(t *testing.T) {
 			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
 			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
 		}
-		if status := cli.Main(c, []string{"doctor", "--config", l.Path("apkgate.yml")}); status != exit.StatusPass {
+		if status := cli.Main(c, []string{"doctor", "--verbose", "--config", l.Path("apkgate.yml")}); status != exit.StatusPass {
 			t.Errorf("exit status %d\n%s%s", status, &stdout, &stderr)
 		}
 		return stdout.String()
@@ -247,7 +304,7 @@ func TestDoctorShowsTheSourceOfFrames(t *testing.T) {
 		cli.Main(terminal.Console{
 			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
 			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
-		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		}, []string{"doctor", "--verbose", "--config", l.Path("apkgate.yml")})
 		if off := strings.Contains(stdout.String(), "tracing is turned off"); !strings.Contains(stdout.String(), c.want) || off != (c.before != "") {
 			t.Errorf("%s: want %q in\n%s%s", profile, c.want, &stdout, &stderr)
 		}
@@ -298,7 +355,7 @@ func TestDoctorShowsWhatARunDoes(t *testing.T) {
 		status := cli.Main(terminal.Console{
 			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
 			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
-		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		}, []string{"doctor", "--verbose", "--config", l.Path("apkgate.yml")})
 		if status != c.status {
 			t.Errorf("%+v: exit status %d\n%s%s", c, status, &stdout, &stderr)
 		}
@@ -334,7 +391,7 @@ func TestDoctorReportsMissingSections(t *testing.T) {
 		status := cli.Main(terminal.Console{
 			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
 			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
-		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		}, []string{"doctor", "--verbose", "--config", l.Path("apkgate.yml")})
 		said := strings.Contains(stdout.String(), "the app's own sections are in no trace")
 		hinted := strings.Contains(stdout.String(), `add <profileable android:shell="true"/> to <application>`)
 		if status != exit.StatusPass || said != c.want || hinted != c.want {

@@ -21,7 +21,7 @@ func checkLabs(ctx context.Context, a *answer, cfg *config.Config) (cannot []str
 		}
 	}
 	for _, kind := range kinds {
-		if !a.show("lab "+kind, "can boot devices", "can NOT boot devices", "", known[kind].Check(ctx)) {
+		if !a.show("lab "+kind, "", known[kind].Check(ctx)) {
 			cannot = append(cannot, kind)
 		}
 	}
@@ -31,7 +31,7 @@ func checkLabs(ctx context.Context, a *answer, cfg *config.Config) (cannot []str
 // checkFarm shows whether the configuration's farm can be used from here.
 func checkFarm(ctx context.Context, a *answer, cfg config.Farm) error {
 	farm, devices := labs.Farm(a.Console, cfg)
-	if !a.show("farm "+farm.Kind(), "can be used", "can NOT be used", "", farm.Check(ctx, devices)) {
+	if !a.show("farm "+farm.Kind(), "", farm.Check(ctx, devices)) {
 		return exit.Infrastructure(fmt.Errorf("%s can't be used from here", farm.Title()))
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -15,8 +17,11 @@ import (
 type answer struct {
 	terminal.Console
 	as       output.Format
+	verbose  bool // what is fine is listed, too
 	examined []examined
 	unused   []unused
+	fine     int
+	problems []string // what is wrong, each with where
 }
 
 // examined are the findings on one device, lab or farm in apkgate.doctor/1.
@@ -43,25 +48,21 @@ type unused struct {
 	Hint   string `json:"hint"`
 }
 
-// onDevice shows the findings on a device, and reports whether it is fit. Each finding has a line
-// with the state and what a run does about it and, if more can be done, how: serial is the device's
-// in adb.
-func (a *answer) onDevice(title, serial string, findings []device.Finding) (fit bool) {
-	return a.show(title, "fit to measure on", "NOT fit to measure on", serial, findings)
-}
-
-// show shows findings below a line on whether all of them are good. Bad ones come first, and are
-// named in that line. Without a serial there is no device for adb.
-func (a *answer) show(title, fine, wrong, serial string, findings []device.Finding) bool {
+// show shows the findings on a device, a lab or a farm, and reports whether all are good: problems
+// first, then what is good and has a hint, or with --verbose all of it. Each finding has a line with
+// the state and what a run does about it and, if more can be done, how: serial is the device's in
+// adb, "" for a lab or a farm, of which all is shown: it has versions and prices.
+func (a *answer) show(title, serial string, findings []device.Finding) (fit bool) {
 	var good, bad []device.Finding
-	var names []string
 	for _, f := range findings {
 		if f.OK {
 			good = append(good, f)
 			continue
 		}
-		bad, names = append(bad, f), append(names, f.Name)
+		bad = append(bad, f)
+		a.problems = append(a.problems, f.Name+" of "+title)
 	}
+	a.fine += len(good)
 	fit, ordered := len(bad) == 0, append(bad, good...)
 	if a.as == output.FormatJSON {
 		one := examined{Name: title, Serial: serial, Fit: fit, Findings: []finding{}}
@@ -71,16 +72,23 @@ func (a *answer) show(title, fine, wrong, serial string, findings []device.Findi
 		a.examined = append(a.examined, one)
 		return fit
 	}
-	says := fine
+	says := checksFine(len(good))
 	if !fit {
-		says = wrong + ": " + strings.Join(names, ", ")
+		says = prose.Count(len(bad), "problem", "problems") + ", " + says
 	}
 	fmt.Fprintf(a.Stdout, "%s: %s\n", terminal.Plain(title), says)
 	for _, f := range ordered {
-		showFinding(a.Console, serial, f)
+		if a.verbose || serial == "" || !f.OK || f.Hint != "" {
+			showFinding(a.Console, serial, f)
+		}
 	}
 	return fit
 }
+
+func checksFine(n int) string { return prose.Count(n, "check", "checks") + " fine" }
+
+// problem notes what is wrong apart from findings: an error says the details.
+func (a *answer) problem(what string) { a.problems = append(a.problems, what) }
 
 // others shows the devices that adb sees and can't use.
 func (a *answer) others(devices []measurement.Unused) {
@@ -93,10 +101,15 @@ func (a *answer) others(devices []measurement.Unused) {
 	}
 }
 
-// end prints what was found as JSON, if that is wanted.
+// end prints how many problems there are, or as JSON all that was found.
 func (a *answer) end() error {
 	if a.as != output.FormatJSON {
-		return nil
+		sum := "no problem: " + checksFine(a.fine)
+		if n := len(a.problems); n > 0 {
+			sum = prose.Count(n, "problem", "problems") + ": " + prose.List(a.problems)
+		}
+		_, err := fmt.Fprintln(a.Stdout, terminal.Plain(sum))
+		return exit.InfrastructureIf(err)
 	}
 	return printJSON(a.Console, struct {
 		Format   string     `json:"format"`

@@ -20,11 +20,15 @@ func onShelf(t *testing.T, phone *simulator.Simulated, conditions, command strin
 	clitest.WriteFile(t, l.Path("demo.apk"), "apkgate-simulated-app/1\npackage com.example.demo\n")
 	clitest.WriteFile(t, l.Path("apkgate.yml"), "app: {package: com.example.demo, apk: demo.apk}\nscenarios:\n  - name: scroll\n    workload: {monkey: {events: 10}}\n    warm-up: 2\n"+
 		"devices: [{address: \""+phone.Address()+"\", name: shelf}]\nconditions: {"+conditions+"}\n")
+	args := []string{command, "--config", l.Path("apkgate.yml")}
+	if command == "doctor" {
+		args = append(args, "--verbose")
+	}
 	var out, errs bytes.Buffer
 	status = cli.Main(terminal.Console{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: time.Now, Clock: phone.Clock(),
 		Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
-	}, []string{command, "--config", l.Path("apkgate.yml")})
+	}, args)
 	return status, strings.ReplaceAll(out.String(), phone.Address(), "SERIAL"), errs.String()
 }
 
@@ -49,7 +53,7 @@ func TestDoctorShowsConditions(t *testing.T) {
 	if status != exit.StatusInfrastructure {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
-	if want := "shelf: NOT fit to measure on: dialog, saver, idle\n  BAD  dialog "; !strings.HasPrefix(stdout, want) {
+	if want := "shelf: 3 problems, 19 checks fine\n  BAD  dialog "; !strings.HasPrefix(stdout, want) {
 		t.Errorf("doctor begins with\n%.200s\nwant\n%s", stdout, want)
 	}
 	for _, want := range []string{
@@ -86,7 +90,7 @@ func TestDoctorShowsNetworks(t *testing.T) {
 		want   string
 	}{
 		"warn":   {exit.StatusPass, "  ok   network      3g: mobile data can't be slowed down: adb has no root on the device → a run turns Wi-Fi off, has it as fast as it is, and says so\n                    hint: an emulator that runs on this computer"},
-		"refuse": {exit.StatusInfrastructure, "shelf: NOT fit to measure on: network\n  BAD  network      3g: mobile data can't be slowed down: adb has no root on the device → a run measures nothing on it, as conditions.policy says\n                    hint: "},
+		"refuse": {exit.StatusInfrastructure, "shelf: 1 problem, 25 checks fine\n  BAD  network      3g: mobile data can't be slowed down: adb has no root on the device → a run measures nothing on it, as conditions.policy says\n                    hint: "},
 	} {
 		phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Network: "4g", Production: true})
 		if err != nil {

@@ -46,7 +46,7 @@ func TestDoctorShowsTasks(t *testing.T) {
 		cli.Main(terminal.Console{
 			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
 			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
-		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		}, []string{"doctor", "--verbose", "--config", l.Path("apkgate.yml")})
 		_, after, found := strings.Cut(stdout.String(), "ok   tasks ")
 		line, rest, _ := strings.Cut(after, "\n")
 		hint, _, _ := strings.Cut(rest, "\n")

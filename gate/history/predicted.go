@@ -98,36 +98,61 @@ func (c *check) describePredicted(few []*judgement) string {
 // setting is a difference in how we measured, where a run's context differs from that of accepted
 // runs in nothing else: it takes time, so that the two are judged apart.
 type setting struct {
-	now, before string // values of keep, "" for none
-	runs        int    // accepted runs that were measured as before; 0: there is no such setting
+	now, before string // values of recordedAs, "" for none
+	// compiled and compiledBefore are the values of compiledAs, where these differ.
+	compiled, compiledBefore string
+	runs                     int // accepted runs that were measured as before; 0: there is no such setting
 }
 
-// recordedAs is the property that separates recorded runs from others.
-const recordedAs = "recorded"
+// The properties that follow from the configuration: they separate recorded runs from others, and
+// runs of an app that was compiled otherwise.
+const (
+	recordedAs = "recorded"
+	compiledAs = "compiled"
+)
 
-// settingOf looks for accepted runs of exactly the same context except for recording.
+// settingOf looks for accepted runs of exactly the same context except for recording and compiling.
 func settingOf(p gate.Policy, own devctx.Properties, refs []run.Summary) (s setting) {
 	plain := func(of devctx.Properties) devctx.Properties {
 		out := maps.Clone(devctx.Telling(of, p.Use))
 		delete(out, recordedAs)
+		delete(out, compiledAs)
 		return out
 	}
-	now, its := devctx.Only(own, p.Use)[recordedAs], plain(own)
+	now, its := devctx.Only(own, p.Use), plain(own)
 	for _, r := range refs {
-		before := devctx.Only(r.Context, p.Use)[recordedAs]
-		switch {
-		case before == now && maps.Equal(plain(r.Context), its):
+		before := devctx.Only(r.Context, p.Use)
+		if !maps.Equal(plain(r.Context), its) {
+			continue
+		}
+		if before[recordedAs] == now[recordedAs] && before[compiledAs] == now[compiledAs] {
 			return setting{} // there are some to be compared with
-		case before != now && maps.Equal(plain(r.Context), its):
-			s = setting{now, before, s.runs + 1}
+		}
+		s = setting{now: now[recordedAs], before: before[recordedAs], runs: s.runs + 1}
+		if before[compiledAs] != now[compiledAs] {
+			s.compiled, s.compiledBefore = or(now[compiledAs], "not at all"), or(before[compiledAs], "not at all")
 		}
 	}
 	return s
 }
 
+func or(value, none string) string {
+	if value == "" {
+		return none
+	}
+	return value
+}
+
 // describe names the setting, its old value and its new one.
 func (s setting) describe() string {
 	runs := fmt.Sprintf("the %d accepted %s of this device", s.runs, prose.Plural(s.runs, "run", "runs"))
+	if s.compiled != "" {
+		also := ""
+		if s.now != s.before {
+			also = ", and recorded otherwise"
+		}
+		return fmt.Sprintf("the app of this run was compiled as %s, and that of %s as %s%s (compile, energy.methods and evidence in the configuration): that changes times, so that the two are judged apart", s.compiled, runs, s.compiledBefore, also)
+	}
 	if s.now == "" {
 		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
 	}
@@ -140,6 +165,8 @@ func (s setting) describe() string {
 // hint returns what to do about it.
 func (s setting) hint() string {
 	switch {
+	case s.compiled != "":
+		return "set compile, energy.methods and evidence back to what they were, to be compared with these runs again"
 	case s.now == "":
 		return "set evidence.keep back to what it was, such as worst"
 	case s.before != "":

@@ -183,7 +183,11 @@ func TestRecordedRunsAreJudgedApart(t *testing.T) {
 	}{
 		"turned on":        {taped, phone, "the 10 accepted runs of this device were not (evidence.keep was none)", "set evidence.keep back to none"},
 		"recorded by more": {longer, taped, "this run was recorded by perfetto+long, and the 10 accepted runs of this device by perfetto", "set evidence and methods back to what they were"},
-		"turned off":       {phone, taped, "the 10 accepted runs of this device were recorded (evidence.keep was not none), and this run was not", "set evidence.keep back to what it was, such as worst"},
+		"compiled": {map[string]string{"model": "a", "compiled": "speed"}, map[string]string{"model": "a", "compiled": "speed-profile"},
+			"compiled as speed, and that of the 10 accepted runs of this device as speed-profile (compile, energy.methods", "set compile, energy.methods and evidence back"},
+		"methods turned on": {map[string]string{"model": "a", "compiled": "speed", "recorded": "simpleperf"}, phone,
+			"as not at all, and recorded otherwise (compile, energy.methods and evidence", "set compile, energy.methods and evidence back"},
+		"turned off": {phone, taped, "the 10 accepted runs of this device were recorded (evidence.keep was not none), and this run was not", "set evidence.keep back to what it was, such as worst"},
 	} {
 		v := checkOne(p, gatetest.Timed("new", c.now, 8), gatetest.Steady(10, c.before, 8)...)
 		if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, c.reason) || !strings.HasPrefix(v.Hint, c.hint) {

@@ -2,13 +2,19 @@ package labs
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
+	"os"
+	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/secrets"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -19,6 +25,33 @@ func Server(c terminal.Console) (*adb.Server, error) {
 		return nil, exit.Usage(err, "")
 	}
 	return adb.NewServer(addr, Keys(c)), nil
+}
+
+// startWithin limits how long the adb command may take to start its server.
+const startWithin = 20 * time.Second
+
+// StartServer starts the adb server of this computer if none listens, without apkgate's secrets in
+// its environment. A server that the environment names is its owner's to start. What fails is left
+// to whoever needs the server.
+func StartServer(ctx context.Context, c terminal.Console) {
+	if c.Getenv("ADB_SERVER_SOCKET") != "" || c.Getenv("ANDROID_ADB_SERVER_ADDRESS") != "" {
+		return
+	}
+	server, err := Server(c)
+	if err != nil {
+		return
+	}
+	if _, err := server.Devices(ctx); !errors.Is(err, adb.ErrNoServer) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "adb", "start-server")
+	cmd.Env = secrets.WorkloadEnvironment(os.Environ())
+	cmd.WaitDelay = time.Second // the server keeps what it inherits open
+	if cmd.Run() == nil {
+		fmt.Fprintln(c.Stderr, "note: no adb server ran, and one was started (--start-adb=false leaves that)")
+	}
 }
 
 // ServerIsHere reports whether the adb server runs on this computer, so that its emulators do so

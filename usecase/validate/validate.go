@@ -6,8 +6,10 @@
 package validate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/apk/splits"
+	"github.com/apkgate/apkgate/simulator/simapp"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -54,7 +57,7 @@ func Files(cfg *config.Config) error {
 			problems = append(problems, exit.Usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
 		}
 	}
-	return errors.Join(append(problems, installable(cfg.App), findMaestro(cfg), apksFit(cfg))...)
+	return errors.Join(append(problems, installable(cfg.App), areAPKs(cfg.App), findMaestro(cfg), apksFit(cfg))...)
 }
 
 // installable checks that the configuration's app can be installed: APKs, or a single folder or
@@ -73,6 +76,43 @@ func installable(app config.App) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// areAPKs checks that the files which are to be installed are archives, as APKs are: what a build
+// that was cut short or Git LFS leaves is none. What is in an archive is left to the device.
+func areAPKs(app config.App) error {
+	var problems []error
+	for _, path := range append(app.APKs(), app.TestAPK, app.OrchestratorAPK, app.TestServicesAPK) {
+		head := headOf(path)
+		if head == nil || bytes.HasPrefix(head, []byte("PK")) || simapp.Is(head) || strings.EqualFold(filepath.Ext(path), ".aab") || splits.Chooses([]string{path}) {
+			continue
+		}
+		hint := "see that the build has ended, and that the path is the APK's"
+		if bytes.HasPrefix(head, []byte("version https://git-lfs")) {
+			hint = "it is a pointer of Git LFS: git lfs pull fetches the file"
+		}
+		problems = append(problems, exit.Usage(fmt.Errorf("%s is no APK: it is no ZIP archive", terminal.Plain(path)), hint))
+	}
+	return errors.Join(problems...)
+}
+
+// headOf returns the beginning of a regular file, nil if there is none.
+func headOf(path string) []byte {
+	info, err := os.Stat(path)
+	if path == "" || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return head[:n]
 }
 
 // findMaestro finds the command that a Maestro flow needs.
