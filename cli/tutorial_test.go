@@ -18,6 +18,9 @@ var aStep = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n(?:\n```text\n(.*?)\n``
 // The commands of docs/tutorial.md work as written, in order and in an empty folder: each block ends
 // with the exit status that is shown, 0 by default, and a line of its output begins as shown.
 func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the other tests do what these commands do, without a process for each")
+	}
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "tutorial.md"))
 	if err != nil {
