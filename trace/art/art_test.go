@@ -147,7 +147,7 @@ func TestReadThreadCPU(t *testing.T) {
 		"v2": s.V2(5, "dual", false), "v2, in the time": s.V2Time(5, true, 0),
 	} {
 		var longest time.Duration
-		calls := art.Calls{CPU: true, Each: func(c art.Call) { longest = max(longest, c.Took) }}
+		calls := art.Calls{Each: func(c art.Call) { longest = max(longest, c.CPU) }}
 		got, err := art.Read(bytes.NewReader(file), calls.Add)
 		if err != nil || len(got.Warnings) > 0 {
 			t.Fatal(got.Warnings, err)

@@ -17,6 +17,8 @@ type Call struct {
 	Begin  time.Duration
 	Took   time.Duration
 	Self   time.Duration // without the calls that it makes
+	// CPU and SelfCPU are the same in processor time, of traces that have both clocks.
+	CPU, SelfCPU time.Duration
 	// Open reports that the trace has no exit of it: it ran until the trace's last event of its
 	// thread, at least.
 	Open bool
@@ -33,8 +35,6 @@ const (
 // Calls joins the entries and exits of a trace to calls: Add takes each event, and Finish ends
 // the calls that are left.
 type Calls struct {
-	// CPU takes the processor time of traces that have both clocks.
-	CPU bool
 	// Opens is called with each call when it begins; nil is allowed.
 	Opens func(Call)
 	// Each is called with each call when it ends: within a thread the inner one first.
@@ -52,13 +52,16 @@ type Calls struct {
 type callStack struct {
 	open []openCall
 	in   map[int]int // how many calls of a method are open
-	last time.Duration
+	last moment
 }
+
+// moment is a time, or a length of it, by the trace's clock and by the processor's.
+type moment struct{ at, cpu time.Duration }
 
 type openCall struct {
 	method int
-	begin  time.Duration
-	inner  time.Duration // of the calls that it made
+	begin  moment
+	inner  moment // of the calls that it made
 }
 
 // Warnings reports what could not be joined.
@@ -79,22 +82,9 @@ func (c *Calls) Add(e Event) {
 		s = &callStack{in: map[int]int{}}
 		c.threads[e.Thread] = s
 	}
-	at := e.Time
-	if c.CPU {
-		at = e.CPU
-	}
-	s.last = max(s.last, at)
+	s.last = moment{max(s.last.at, e.Time), max(s.last.cpu, e.CPU)}
 	if e.Action == Enter {
-		if len(s.open) == maxDepth || c.open == maxOpen {
-			c.Deep++
-			return
-		}
-		if c.Opens != nil {
-			c.Opens(Call{Thread: e.Thread, Method: e.Method, Depth: len(s.open), Begin: at, Within: s.in[e.Method] > 0})
-		}
-		s.open = append(s.open, openCall{method: e.Method, begin: at})
-		s.in[e.Method]++
-		c.open++
+		c.begin(s, e)
 		return
 	}
 	to := len(s.open) - 1
@@ -109,12 +99,26 @@ func (c *Calls) Add(e Event) {
 		return
 	}
 	for len(s.open) > to {
-		c.end(e.Thread, s, at, len(s.open)-1 > to)
+		c.end(e.Thread, s, moment{e.Time, e.CPU}, len(s.open)-1 > to)
 	}
 }
 
+// begin begins a call.
+func (c *Calls) begin(s *callStack, e Event) {
+	if len(s.open) == maxDepth || c.open == maxOpen {
+		c.Deep++
+		return
+	}
+	if c.Opens != nil {
+		c.Opens(Call{Thread: e.Thread, Method: e.Method, Depth: len(s.open), Begin: e.Time, Within: s.in[e.Method] > 0})
+	}
+	s.open = append(s.open, openCall{method: e.Method, begin: moment{e.Time, e.CPU}})
+	s.in[e.Method]++
+	c.open++
+}
+
 // end ends the innermost call of a thread.
-func (c *Calls) end(tid uint32, s *callStack, at time.Duration, open bool) {
+func (c *Calls) end(tid uint32, s *callStack, now moment, open bool) {
 	depth := len(s.open) - 1
 	o := s.open[depth]
 	s.open = s.open[:depth]
@@ -122,11 +126,15 @@ func (c *Calls) end(tid uint32, s *callStack, at time.Duration, open bool) {
 	if s.in[o.method]--; s.in[o.method] == 0 {
 		delete(s.in, o.method)
 	}
-	took := max(at-o.begin, 0)
+	took := moment{max(now.at-o.begin.at, 0), max(now.cpu-o.begin.cpu, 0)}
 	if depth > 0 {
-		s.open[depth-1].inner += took
+		inner := &s.open[depth-1].inner
+		inner.at, inner.cpu = inner.at+took.at, inner.cpu+took.cpu
 	}
-	c.Each(Call{Thread: tid, Method: o.method, Depth: depth, Begin: o.begin, Took: took, Self: max(took-o.inner, 0), Open: open, Within: s.in[o.method] > 0})
+	c.Each(Call{
+		Thread: tid, Method: o.method, Depth: depth, Begin: o.begin.at, Took: took.at,
+		Self: max(took.at-o.inner.at, 0), CPU: took.cpu, SelfCPU: max(took.cpu-o.inner.cpu, 0), Open: open, Within: s.in[o.method] > 0,
+	})
 }
 
 // Finish ends the calls that the trace has no exits of.

@@ -139,6 +139,11 @@ type Names struct {
 	Dropped int
 }
 
+// Warn warns of the texts without room.
+func (n *Names) Warn(w *trace.Warnings) {
+	w.Counted(0, n.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
+}
+
 // Of returns a text as it is kept: valid, of at most 300 bytes, "" if there is no room for it.
 func (n *Names) Of(s string) string {
 	if kept, ok := n.known[s]; ok {

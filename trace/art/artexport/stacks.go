@@ -35,42 +35,24 @@ type stacks struct {
 	doubt []run.Warning
 }
 
-// stacks reads the trace: a second time for its other clock.
+// stacks reads the trace.
 func (s *Source) stacks() (*stacks, error) {
-	st := &stacks{place: map[nodeKey]int{}, roots: map[uint32]int{}}
-	for _, cpu := range []bool{false, true}[:clocks(s.trace)] {
-		st.open = map[uint32][]int{}
-		calls := art.Calls{CPU: cpu}
-		calls.Opens = func(c art.Call) { st.enter(c, !cpu) }
-		calls.Each = func(c art.Call) {
-			n := &st.nodes[st.open[c.Thread][c.Depth]]
-			if cpu {
-				n.cpu += c.Self
-			} else {
-				n.self += c.Self
-			}
-		}
-		if err := s.trace.Again(s.src, calls.Add); err != nil {
-			return nil, err
-		}
-		calls.Finish()
-		if !cpu {
-			st.doubt = calls.Warnings()
-		}
+	st := &stacks{place: map[nodeKey]int{}, roots: map[uint32]int{}, open: map[uint32][]int{}}
+	calls := art.Calls{Opens: st.enter, Each: func(c art.Call) {
+		n := &st.nodes[st.open[c.Thread][c.Depth]]
+		n.self += c.Self
+		n.cpu += c.SelfCPU
+	}}
+	if err := s.trace.Again(s.src, calls.Add); err != nil {
+		return nil, err
 	}
+	calls.Finish()
+	st.doubt = calls.Warnings()
 	return st, nil
 }
 
-// clocks is how many times each event of a trace has, but at least one.
-func clocks(t *art.Trace) int {
-	if t.Clock == art.Dual {
-		return 2
-	}
-	return 1
-}
-
 // enter finds the stack of a call.
-func (st *stacks) enter(c art.Call, first bool) {
+func (st *stacks) enter(c art.Call) {
 	root, ok := st.roots[c.Thread]
 	if !ok {
 		root = len(st.nodes)
@@ -87,15 +69,13 @@ func (st *stacks) enter(c art.Call, first bool) {
 	case ok:
 	case len(st.nodes) >= maxNodes:
 		at = caller
-		if first {
-			st.left++
-		}
+		st.left++
 	default:
 		at = len(st.nodes)
 		st.place[nodeKey{caller, c.Method}] = at
 		st.nodes = append(st.nodes, node{thread: c.Thread, method: c.Method, caller: caller})
 	}
-	if first && at != caller {
+	if at != caller {
 		st.nodes[at].calls++
 	}
 	open[c.Depth] = at

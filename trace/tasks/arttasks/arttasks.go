@@ -188,7 +188,7 @@ func (r *reader) finish() {
 	r.list()
 	r.out.Sort()
 	r.warnings.Counted(0, r.contexts.dropped, "%d scheduling has no stack: there are too many different ones", "%d schedulings have no stack: there are too many different ones")
-	r.warnings.Counted(0, r.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
+	r.names.Warn(&r.warnings)
 	r.out.Warnings = slices.Concat(r.out.Warnings, r.calls.Warnings(), r.warnings.List())
 }
 

@@ -144,7 +144,7 @@ func (c *coroutines) list(t *trace) tasks.List {
 		out.Tasks = append(out.Tasks, task)
 	}
 	var w readers.Warnings
-	w.Counted(0, c.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
+	c.names.Warn(&w)
 	w.Counted(0, c.dropped, "androidx.tracing dropped events %d time: sections may be missing", "androidx.tracing dropped events %d times: sections may be missing")
 	w.Addf(0, "androidx.tracing does not write when a coroutine was launched or resumed, only when it went on: how long it waited is not known")
 	out.Warnings = w.List()

@@ -310,7 +310,7 @@ func (m *messages) list(t *trace) tasks.List {
 	}
 	var w readers.Warnings
 	w.Counted(0, out.LeftOut, "the trace has more tasks than are kept: %d is left out", "the trace has more tasks than are kept: %d are left out")
-	w.Counted(0, m.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
+	m.names.Warn(&w)
 	out.Warnings = w.List()
 	t.file.Doubts()
 	return out

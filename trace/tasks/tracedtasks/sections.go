@@ -187,7 +187,7 @@ func (s *sections) list(t *trace) tasks.List {
 	}
 	var w readers.Warnings
 	w.Counted(0, s.early, "%d task is left out: the trace does not have its scheduling", "%d tasks are left out: the trace does not have their scheduling")
-	w.Counted(0, s.names.Dropped, "%d name is left out: there are too many", "%d names are left out: there are too many")
+	s.names.Warn(&w)
 	w.Counted(0, t.file.KernelLost(), "the kernel lost events %d time: tasks may be missing, or seem not to have started", "the kernel lost events %d times: tasks may be missing, or seem not to have started")
 	out.Warnings = w.List()
 	return out
