@@ -105,7 +105,9 @@ func readLog(out []byte) job {
 		}
 		switch line.Command {
 		case "set-output":
-			j.outputs[line.Name] = line.Arg
+			if line.Arg != "" { // another job's step may have it
+				j.outputs[line.Name] = line.Arg
+			}
 		case "summary":
 			j.summary += line.Content
 		}

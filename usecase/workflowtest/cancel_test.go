@@ -34,7 +34,7 @@ func (r *repository) endless() {
 }
 
 // killOrphans ends the processes of a killed step: the runner does so after a job, and act does not.
-// Those of this repository are identified by their environment.
+// Those of this repository are identified by their PATH.
 func (r *repository) killOrphans() {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *repository) killOrphans() {
 	for _, dir := range dirs {
 		environment, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err == nil && pid != os.Getpid() && slices.ContainsFunc(bytes.Split(environment, []byte{0}), func(v []byte) bool { return string(v) == "TEST_REPOSITORY="+r.dir }) {
+		if err == nil && pid != os.Getpid() && bytes.Contains(environment, []byte(r.bin)) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -58,7 +58,12 @@ func TestCancelledJobLeavesNoCheckInProgress(t *testing.T) {
 	begun, release := r.github.Hold("GET", "/compare/")
 	defer release()
 	r.interrupt = begun
-	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100")
+	one := r.read(filepath.Join(r.dir, ".github/workflows/nightly.yml")) // a job that measures and shows it
+	before, _, _ := strings.Cut(one, "\non:\n")
+	_, after, _ := strings.Cut(one, "\npermissions:\n")
+	one = strings.Replace(before+"\non: pull_request\n\npermissions:\n"+after, " --mode refresh", "", 1)
+	r.write(filepath.Join(r.dir, ".github/workflows/one-job.yml"), one)
+	j := r.run("one-job.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100")
 	if !j.failed {
 		t.Error("the cancelled workflow succeeded")
 	}

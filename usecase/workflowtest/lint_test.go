@@ -26,7 +26,11 @@ type step struct {
 }
 
 type workflowFile struct {
-	Jobs        map[string]struct{ Steps []step }
+	Permissions map[string]string
+	Jobs        map[string]struct {
+		Permissions map[string]string
+		Steps       []step
+	}
 	Concurrency struct{ Group string }
 }
 
@@ -122,6 +126,68 @@ func TestScriptsContainNoExpressions(t *testing.T) {
 				t.Errorf("%s: the script of step %q has an expression in it: pass it by env", file, s.Name)
 			}
 		}
+	}
+}
+
+// mayWrite are jobs that write and build all the same, with the reason that excuses them.
+var mayWrite = map[string]string{
+	"compare.yml compare": "somebody with write access chooses what is compared",
+	"nightly.yml refresh": "it builds the main branch alone, and pushes what it accepts",
+}
+
+// A job that runs a pull request's code can only read, and finds no token in its checkout: another
+// one, which checks out nothing, shows the verdict.
+func TestExamplesHaveLeastPrivilege(t *testing.T) {
+	excused := map[string]bool{}
+	files, err := filepath.Glob("../../examples/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples (%v)", err)
+	}
+	for _, file := range files {
+		var w workflowFile
+		readYAML(t, file, &w)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Permissions == nil {
+			t.Errorf("%s: the workflow states no permissions, and has the repository's default", file)
+		}
+		for name, job := range w.Jobs {
+			permissions, runs := job.Permissions, false
+			if permissions == nil {
+				permissions = w.Permissions
+			}
+			for _, s := range job.Steps {
+				checkout := strings.HasPrefix(s.Uses, "actions/checkout@")
+				runs = runs || checkout || strings.Contains(s.Run, "gradlew")
+				if checkout && s.With["persist-credentials"] != "false" && !strings.Contains(string(text), "persist-credentials: true # ") {
+					t.Errorf("%s: a checkout of the job %s keeps its token for what the build runs, and doesn't say why", file, name)
+				}
+			}
+			key := filepath.Base(file) + " " + name
+			for scope, may := range permissions {
+				if may == "write" && runs && scope != "id-token" {
+					if mayWrite[key] == "" {
+						t.Errorf("%s: the job %s may write %s, and runs code that it checks out", file, name, scope)
+					}
+					excused[key] = true
+				}
+			}
+		}
+		for scope, may := range w.Permissions {
+			if may != "read" {
+				t.Errorf("%s: every job may %s %s; only one needs it", file, may, scope)
+			}
+		}
+	}
+	for key := range mayWrite {
+		if !excused[key] {
+			t.Errorf("%s needs no excuse", key)
+		}
+	}
+	if text, err := os.ReadFile("../../examples/genymotion-saas.yml"); err != nil || !regexp.MustCompile(`pipx install gmsaas==[\d.]+\n`).Match(text) {
+		t.Errorf("gmsaas, which gets a token, is not installed in one exact version (%v)", err)
 	}
 }
 
