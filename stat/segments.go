@@ -152,9 +152,9 @@ func StepNoise(values []float64) float64 {
 	return most
 }
 
-// Clipped returns the values with those that lie more than reach off the median of the width values
+// Winsorized returns the values with those that lie more than reach off the median of the width values
 // around them moved to that distance: wild values hide no level, and levels keep their edges.
-func Clipped(values []float64, width int, reach float64) []float64 {
+func Winsorized(values []float64, width int, reach float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
 		middle := Median(values[max(0, i-width/2):min(len(values), i+width/2+1)])

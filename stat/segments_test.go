@@ -82,9 +82,9 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// A wild value is clipped to the median of its neighbours and the reach; a step keeps its edge.
-func TestClipped(t *testing.T) {
-	got := Clipped([]float64{0, 0, 0, 9, 0, 0, 0, 5, 5, 5, 5, 5}, 5, 1)
+// A wild value is moved to the median of its neighbours and the reach; a step keeps its edge.
+func TestWinsorized(t *testing.T) {
+	got := Winsorized([]float64{0, 0, 0, 9, 0, 0, 0, 5, 5, 5, 5, 5}, 5, 1)
 	if want := []float64{0, 0, 0, 1, 0, 0, 0, 5, 5, 5, 5, 5}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

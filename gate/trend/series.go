@@ -40,6 +40,10 @@ func (h *history) number(cell run.Cell) Number {
 	if len(h.Devices) < 2 {
 		return n
 	}
+	if h.points += len(all.at); h.points > mostPoints {
+		h.Abridged++
+		return n
+	}
 	for d := range h.Devices {
 		own := all
 		own.at = slices.DeleteFunc(slices.Clone(all.at), func(v value) bool { return v.device != d })
@@ -142,7 +146,7 @@ func (c costs) levels(times, values, weights []float64, least float64) []stat.Se
 		return nil
 	}
 	sd := max(stat.StepNoise(values), least/10)
-	clipped := stat.Clipped(values, clipWidth, clipAt*sd)
+	clipped := stat.Winsorized(values, clipWidth, clipAt*sd)
 	price := math.Log(max(float64(len(values)), 10))
 	return stat.Joined(stat.Segments(times, clipped, weights, sd, stat.Segmentation{
 		Change: c.change * price, Slope: c.slope * price, Least: leastNights, LeastSloped: leastMoving,

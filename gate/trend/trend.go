@@ -48,6 +48,9 @@ type Scenario struct {
 	Nights   []Night  `json:"nights"`   // oldest first
 	Devices  []Device `json:"devices"`
 	Numbers  []Number `json:"numbers"` // by metric, the whole run before its events
+	// Abridged counts the numbers whose devices were left out: there were too many points.
+	Abridged int `json:"abridged"`
+	points   int // of all devices
 }
 
 // Night is what was measured together: the runs of one session, and those of one commit that began
@@ -76,7 +79,8 @@ type Number struct {
 	Better  string        `json:"better"` // "higher" or "lower"
 	Fleet   Series        `json:"fleet"`
 	Devices []Series      `json:"devices"` // those with values, where the scenario has several
-	// Drift is the trend within the quarter, of the whole run only; nil where it was not computed.
+	// Drift is the trend within the quarter, of the whole run only; nil where it was not computed, or
+	// a step in the quarter explains it.
 	Drift *drift.Line `json:"drift"`
 }
 
@@ -125,6 +129,9 @@ type Change struct {
 
 // MostNights limits the nights of a scenario: the newest ones count.
 const MostNights = 1000
+
+// mostPoints limits the points of a scenario's devices: the first numbers have them.
+const mostPoints = 200_000
 
 // mostNumbers limits the numbers of a scenario; those of the whole run come first.
 const mostNumbers = 400
@@ -254,11 +261,20 @@ func (h *history) cells() []run.Cell {
 	return out[:min(len(out), mostNumbers)]
 }
 
-// drifts adds the trend within the quarter, for all devices together.
+// drifts adds the trend within the quarter, for all devices together: since the last accepted level,
+// and where no step explains it.
 func (h *history) drifts() {
 	var last, now, before []run.Summary
-	newest := len(h.Nights) - 1
+	newest, since := len(h.Nights)-1, 0
+	for i, n := range h.Nights {
+		if slices.ContainsFunc(n.Decisions, func(d Decision) bool { return d.NewLevel }) {
+			since = i
+		}
+	}
 	for i, r := range h.runs {
+		if h.nights[i] < since {
+			continue
+		}
 		switch h.nights[i] {
 		case newest:
 			now = append(now, r.Summary)
@@ -271,8 +287,17 @@ func (h *history) drifts() {
 	}
 	for _, line := range drift.Among(h.policy, h.catalogue, h.Scenario.Scenario, now, last, before) {
 		at := slices.IndexFunc(h.Numbers, func(n Number) bool { return n.Event == "" && n.Name == line.Metric })
-		if at >= 0 && line.Context == nil {
+		if at >= 0 && line.Context == nil && !h.stepped(h.Numbers[at].Fleet) {
 			h.Numbers[at].Drift = &line
 		}
 	}
+}
+
+// quarter is how far back a drift is looked for.
+const quarter = 91 * 24 * time.Hour
+
+// stepped reports whether a series had a step in the last quarter.
+func (h *history) stepped(s Series) bool {
+	k := len(s.Changes)
+	return k > 0 && h.Nights[len(h.Nights)-1].Started.Sub(h.Nights[s.Changes[k-1].First].Started) < quarter
 }
