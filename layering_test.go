@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	// The wording, drawing and rendering of any answer: these packages don't know verdicts.
 	"report/wording":  {"metric", "run"},
 	"report/document": {"report/wording"},
-	"report/figure":   {"report/document", "report/wording", "metric", "run"},
+	"report/figure":   {"report/document", "report/wording", "metric", "run", "stat"},
 	"report/text":     {"report/document", "report/wording"},
 	"report/markdown": {"report/document", "report/wording", "report/figure"},
 	"report/html":     {"report/document", "report/wording", "report/figure"},
@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"report/causes":    {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
 	"report/layout":    {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
 	"report/diagnosis": {"report/document", "report/wording", "report/causes", "report/saved", "diagnose", "run"},
+	"report/trends":    {"report/document", "report/wording", "report/figure", "gate", "metric"},
 	"report/saved":     {"report/document", "report/wording", "gate", "diagnose", "run"},
 
 	"device":   {"internal/filelock"},

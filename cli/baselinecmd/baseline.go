@@ -41,7 +41,7 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 	cmd.AddCommand(
 		listCommand(c, &f), showCommand(c, &f), evidenceCommand(c, &f), refreshCommand(c, &f),
 		acceptCommand(c, &f), rejectCommand(c, &f), rebaselineCommand(c, &f),
-		contextsCommand(c, &f), anrsCommand(c, &f), importCommand(c, &f), exportCommand(c, &f), copyCommand(c, &f), pruneCommand(c, &f), verifyCommand(c, &f), repairCommand(c, &f),
+		contextsCommand(c, &f), trendCommand(c, &f), anrsCommand(c, &f), importCommand(c, &f), exportCommand(c, &f), copyCommand(c, &f), pruneCommand(c, &f), verifyCommand(c, &f), repairCommand(c, &f),
 	)
 	return cmd
 }

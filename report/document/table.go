@@ -25,6 +25,8 @@ type Column struct {
 	Spare int  // the order in which a narrow place leaves it out, from 1; 0 is never
 	Idle  bool // it has no information in this table, and is there so that tables of several comments are alike
 	Gaps  bool // it may have no value
+	// Sketch marks a picture made of characters: a page has the picture itself.
+	Sketch bool
 }
 
 // Columns returns columns by their titles; the spare ones are left out in that order.
@@ -48,6 +50,7 @@ type Row struct {
 	Minor bool   // it adds to an earlier row on the same subject
 	After bool   // it is a consequence of the row before it
 	Brief string // the status in a word, where there is no room for more; "" is the status
+	Link  string // where the subject leads to on a page; "" for nowhere
 }
 
 // Add adds a row to the table, unless it has most rows: then it is only counted.

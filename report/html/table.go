@@ -30,7 +30,7 @@ type grid struct {
 }
 
 type row struct {
-	What                string
+	What, Link          string
 	Cells               []cell
 	Class, Mark, Status string
 	Tight               bool // the status stays on one line
@@ -72,7 +72,7 @@ func newGrid(t *document.Table, rows []document.Row) grid {
 	last := len(t.Columns) - 1
 	g := grid{Last: t.Columns[last].Title}
 	for _, c := range t.Columns[:last] {
-		if !c.Idle {
+		if !c.Idle && !c.Sketch {
 			g.Columns = append(g.Columns, c.Title)
 		}
 	}
@@ -87,7 +87,7 @@ const shortStatus = 12
 
 func newRow(t *document.Table, r document.Row) row {
 	last := len(r.Cells) - 1
-	out := row{What: r.Cells[0], Status: prose.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
+	out := row{What: r.Cells[0], Link: r.Link, Status: prose.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
 	out.Tight = !t.Wordy || utf8.RuneCountInString(out.Status) <= shortStatus
 	if t.Names {
 		out.What = wording.Method(out.What, maxName)
@@ -96,7 +96,7 @@ func newRow(t *document.Table, r document.Row) row {
 		out.Class, out.Mark = "", ""
 	}
 	for i, text := range r.Cells[1:last] {
-		if c := t.Columns[i+1]; !c.Idle {
+		if c := t.Columns[i+1]; !c.Idle && !c.Sketch {
 			out.Cells = append(out.Cells, cell{c.Title, text, c.Gaps && text == "–"})
 		}
 	}
