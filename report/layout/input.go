@@ -51,6 +51,8 @@ type Input struct {
 	// Next is what the reader can do about the answer, each with the command that does it.
 	Next []document.Fact
 	Meta Meta
+	// Recent are accepted runs of the device whose number got worst, for a picture; nil for none.
+	Recent *Recent
 }
 
 // Meta identifies what was compared with what, where known.

@@ -32,7 +32,7 @@ func Verdict(in Input) document.Document {
 	}
 	d.Sections = slices.Concat(
 		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),
-		[]document.Section{openSection(in), framesSection(in), roundsSection(in), historySection(s.Findings), keptSection(in), rulesSection(s.Rules), modesSection(in), runsSection(in)},
+		[]document.Section{openSection(in), recentSection(in, s.Findings), framesSection(in), roundsSection(in), historySection(s.Findings), keptSection(in), rulesSection(s.Rules), modesSection(in), runsSection(in)},
 	)
 	d.Problems = append(problems(in, s.Findings, s.Why), s.Why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.catalogue(), "the history of accepted runs")

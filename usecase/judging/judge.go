@@ -34,6 +34,9 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 	if in.Causes, err = before.why(runs, verdict, near, ProblemsOf(set.Config)); err != nil {
 		return layout.Input{}, err
 	}
+	if in.Recent, err = before.recent(runs, verdict, set); err != nil {
+		return layout.Input{}, err
+	}
 	for _, change := range energy {
 		if change != nil {
 			in.Energy = append(in.Energy, *change)
