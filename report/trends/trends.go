@@ -8,6 +8,7 @@ package trends
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/gate/trend"
@@ -59,7 +60,7 @@ func Of(in Input) document.Document {
 func Index(in Input, page func(trend.Scenario) string) document.Document {
 	all := ranked(in.Scenarios)
 	d := in.document(nil, true)
-	d.Answer, d.Sections, d.Facts = answer(all, in.Scenarios, true), nil, nil
+	d.Answer, d.Sections, d.Facts = answer(all, in.Scenarios, true), nil, []document.Fact{{Label: "Newest night", Text: newestNight(in.Scenarios)}}
 	for _, s := range newsFirst(all, in.Scenarios) {
 		table := numbersTable(of(all, s), false)
 		for i := range table.Rows {
@@ -71,6 +72,17 @@ func Index(in Input, page func(trend.Scenario) string) document.Document {
 	}
 	d.Sections = append(append(d.Sections, changesSection(all, true), in.decisions()), in.reports()...)
 	return d
+}
+
+// newestNight returns the day of the newest runs.
+func newestNight(scenarios []trend.Scenario) string {
+	var newest time.Time
+	for _, s := range scenarios {
+		if n := len(s.Nights); n > 0 && s.Nights[n-1].Started.After(newest) {
+			newest = s.Nights[n-1].Started
+		}
+	}
+	return dateOf(newest)
 }
 
 // newsFirst returns the scenarios in the order of their first numbers.
@@ -212,7 +224,7 @@ func answer(all []number, scenarios []trend.Scenario, several bool) document.Ans
 		}
 	}
 	if len(rest) > 0 {
-		a.Sure = "of the other numbers " + prose.List(rest)
+		a.Sure = "other numbers: " + strings.Join(rest, ", ")
 	}
 	return a
 }
