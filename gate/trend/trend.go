@@ -61,7 +61,6 @@ type Night struct {
 	Runs    []string  `json:"runs"`
 	// Decisions are those with a reason, or that began a new level, each once.
 	Decisions []Decision `json:"decisions,omitempty"`
-	session   string
 }
 
 // Device is a context, as far as the policy distinguishes them.
