@@ -26,7 +26,7 @@ type nights struct {
 	decisions   map[int]Decision
 }
 
-// simulatedHistory is of 200 nights with the noise of the demo's phones: 1.5 % that the phones of a
+// simulatedHistory is of 200 nights with chosen noise: 1.5 % that the phones of a
 // night share, and 3 % of each.
 func simulatedHistory(level func(night int) float64) nights {
 	return nights{n: 200, shared: 0.015, own: 0.03, level: level}
