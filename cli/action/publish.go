@@ -18,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -66,6 +67,11 @@ func publish(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		r.Abandon(ctx, errors.New("the job that measures left no report; its log says why"))
 		return nil
 	}
+	if a.Job.Pull != nil {
+		if err := a.Client.FindMergeBase(ctx, a.Job.Pull); err != nil {
+			a.Runner.Log(err.Error())
+		}
+	}
 	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
 		if err := a.publishFolder(ctx, folder, catalogue); err != nil {
@@ -96,7 +102,11 @@ func (a *call) publishFolder(ctx context.Context, folder string, catalogue *metr
 	if catalogue != nil {
 		in.Catalogue = catalogue
 	}
-	in.Meta.Repository = a.Job.Repository()
+	in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
+	if in.Runs, err = readRuns(folder, in.Verdict); err != nil {
+		a.Runner.Warn("The comment shows no frames and no kept files: " + err.Error())
+	}
+	in.Kept = runevidence.ForArtifact(folder, a.Job.ArtifactsURL(), in.Runs)
 	r := a.reporter(leg)
 	r.FailOn = cmp.Or(in.Verdict.FailOn, gate.FailRegression)
 	content := githubactions.ContentOf(in, places)

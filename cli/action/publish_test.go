@@ -36,6 +36,10 @@ func TestPublish(t *testing.T) {
 	if all := w.Comments(7); len(all) != 1 || !strings.Contains(all[0].Body, "❌ Regression") || strings.Contains(all[0].Body, "fork") {
 		t.Errorf("the comments are %+v", all)
 	}
+	// What the second job shows is what the first one would have shown, to the letter.
+	if shown := w.Comments(7)[0].Body; !strings.Contains(shown, strings.TrimSpace(before)) {
+		t.Errorf("the comment is\n%s\nand the first job's summary\n%s", shown, before)
+	}
 	if w.read("summary") != before {
 		t.Error("the job summary repeats what that of the first job says")
 	}

@@ -131,7 +131,13 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	found := func(in layout.Input) result {
 		return result{
 			content: githubactions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
-			folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
+			folder: func(dir string) (artifact.Folder, error) {
+				folder, err := artifact.WriteFolder(dir, a.Leg, in, known)
+				if err == nil && !a.Comment && !a.Check { // another job shows it
+					err = writeRuns(folder.Dir, in.Runs)
+				}
+				return folder, err
+			},
 		}
 	}
 	recorder := explanation.Recorder{

@@ -30,6 +30,10 @@ import (
 // metaFile lists, next to a file of each format, the contents of a report folder.
 const metaFile = "meta.json"
 
+// RunsFile has the judged runs, if another job of the same run shows the report. It is not a part of
+// what is read of a stranger's folder.
+const RunsFile = "runs.jsonl.zst"
+
 // verdictFile is the file that is read back.
 var verdictFile = fileOf("json")
 
@@ -47,7 +51,7 @@ func artifactFiles() []string {
 			out = append(out, f.File)
 		}
 	}
-	return append(out, metaFile)
+	return append(out, metaFile, RunsFile)
 }
 
 // Limits in bytes on an untrusted report folder.

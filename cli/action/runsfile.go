@@ -1,0 +1,75 @@
+package action
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+)
+
+// maxRunsFile limits the compressed runs of a report, in bytes.
+const maxRunsFile = 32 << 20
+
+// writeRuns adds the judged runs to a report folder, for another job of this run to show: their
+// frames, their repetitions and what was kept with them are in no verdict.
+func writeRuns(dir string, runs []run.Run) error {
+	var b bytes.Buffer
+	w, err := runstore.Compress(&b, artifact.RunsFile)
+	if err == nil {
+		_, err = runstore.WriteJSONL(w, func(yield func(run.Run, error) bool) {
+			for _, r := range runs {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		})
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, artifact.RunsFile), b.Bytes(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write the runs of the report: %w", err)
+	}
+	return nil
+}
+
+// readRuns reads those of a verdict from a report folder that artifact.ReadFolder has accepted; none
+// if it has no such file.
+func readRuns(dir string, v gate.Verdict) ([]run.Run, error) {
+	f, err := os.Open(filepath.Join(dir, artifact.RunsFile))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	wanted := map[string]bool{}
+	for _, r := range v.Runs {
+		wanted[r.ID] = true
+	}
+	var out []run.Run
+	read := 0
+	for r, err := range runstore.ReadJSONL(io.LimitReader(f, maxRunsFile)) {
+		if err != nil {
+			return nil, fmt.Errorf("read the runs of the report: %w", err)
+		}
+		if read++; read > len(v.Runs) {
+			return nil, fmt.Errorf("read the runs of the report: there are more than the %d of its verdict", len(v.Runs))
+		}
+		if wanted[r.ID] {
+			wanted[r.ID] = false
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
