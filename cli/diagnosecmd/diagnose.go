@@ -11,19 +11,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/cli/viewer"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/internal/version"
 	"github.com/apkgate/apkgate/report/diagnosis"
 	"github.com/apkgate/apkgate/report/saved"
@@ -75,7 +71,7 @@ worse is what apkgate check says, of runs that kept traces.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return explain(cmd.Context(), c, args[0], f) },
 	}
-	cmd.Flags().StringVar(&f.pkg, "package", "", "the application id; a dump of threads needs it only where it doesn't say which process did not respond")
+	cmd.Flags().StringVar(&f.pkg, "package", "", "the application id, where a trace has frames of several apps, or a dump of threads doesn't say which process did not respond")
 	cmd.Flags().StringVar(&f.mapping, "mapping", "", "the mapping.txt by which R8 renamed the app's code (dumps of threads, method traces, tasks)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "print the link that opens the trace in Perfetto's user interface at the worst frame")
 	f.OutputFlags.Register(cmd)
@@ -151,20 +147,16 @@ const maxNamed = 12
 func without(path, pkg string, there map[string]int) error {
 	doing := fmt.Errorf("diagnose %s: it has no frame of %s", terminal.Plain(path), terminal.Plain(pkg))
 	if pkg == "" {
-		doing = fmt.Errorf("diagnose %s: --package names no app, and a trace holds those of many", terminal.Plain(path))
+		doing = fmt.Errorf("diagnose %s: --package names no app, and the trace has several", terminal.Plain(path))
 	}
 	if len(there) == 0 {
-		return exit.Usage(fmt.Errorf("diagnose %s: it has no frame of any app, and is no dump of threads", terminal.Plain(path)), "docs/why-slow.md says what a trace has to record")
+		return exit.Usage(fmt.Errorf("diagnose %s: it has no frame of any app, and is no dump of threads", terminal.Plain(path)), record(pkg))
 	}
-	names := slices.SortedFunc(maps.Keys(there), func(a, b string) int {
-		return cmp.Or(there[b]-there[a], strings.Compare(a, b))
-	})
-	var list []string
-	for _, name := range names[:min(len(names), maxNamed)] {
-		list = append(list, fmt.Sprintf("%s (%d)", prose.Short(name), there[name]))
-	}
-	if n := len(names) - maxNamed; n > 0 {
-		list = append(list, fmt.Sprintf("%d more", n))
-	}
-	return exit.Usage(doing, "it has frames of "+terminal.Plain(prose.List(list)))
+	return exit.Usage(doing, "it has frames of "+listed(byFrames(there), there))
+}
+
+// record returns the command that records a trace with frames.
+func record(pkg string) string {
+	return "record one with frames: adb shell perfetto -o /data/misc/perfetto-traces/app -t 10s -b 64mb -a " + terminal.Plain(cmp.Or(pkg, "PACKAGE")) +
+		" sched freq gfx view input am dalvik binder_driver; docs/why-slow.md says what each tells"
 }

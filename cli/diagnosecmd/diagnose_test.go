@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -211,7 +212,6 @@ func TestDiagnoseRejectsWrongInput(t *testing.T) {
 		{"", "diagnose takes one FILE, got 0 arguments"},
 		{"trace.html trace.html", "got 2 arguments"},
 		{"nowhere", "no such file"},
-		{"trace.html", "--package names no app"},
 		{"trace.html --package com.example.maid", "it has no frame of com.example.maid"},
 		{"trace.html --package com.example.mail --format sarif", "no findings for SARIF"},
 		{"trace.html --package com.example.mail --format xml", "xml"},
@@ -239,6 +239,32 @@ func TestDiagnoseOpenWritesFilesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, "the page", string(html), "Who waited for whom")
+}
+
+// A package is needed only where several apps have frames: the system's parts are no such apps.
+func TestTheOnlyAppIsMeant(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "trace.html")
+	write(t, text, page(scroll()))
+	// In 58 frames main runs 6.1 ms each, and RenderThread 3.7.
+	says(t, "the only app", passes(t, text).Stdout, "App com.example.mail: 2 threads ran for", "1 of 58 frames late", "om.example.mail 354 ms", "RenderThread 215 ms")
+	for _, c := range []struct {
+		file    []string
+		stdout  []string
+		problem string
+	}{
+		{[]string{"perfetto", "nowinandroid_trace.perfetto-trace"}, []string{"App com.google.samples.apps.nowinandroid.demo ", "trace has frames of com.android.settings (67)"}, ""},
+		{[]string{"perfetto", "api32_startup_warm.perfetto-trace"}, []string{"App androidx.benchmark.integration.macrobenchmark.target: ", "activityResume", "displayed"}, ""},
+		{[]string{"systrace", "catapult_decompressed_atrace_data.txt"}, []string{"frames"}, ""},
+		{[]string{"systrace", "catapult_compressed_atrace_data.txt"}, []string{"frames"}, ""},
+		{[]string{"systrace", "catapult_android_systrace.txt"}, nil, "adb shell perfetto"},
+	} {
+		path := corpustest.Path(t, c.file...)
+		if c.problem != "" {
+			clitest.Refuses(t, clitest.Run(t, nil, "diagnose", path), c.problem)
+			continue
+		}
+		says(t, path, passes(t, path).Stdout, c.stdout...)
+	}
 }
 
 // A real trace in which the requested package has no frames.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/report/saved"
@@ -91,9 +90,10 @@ func further(src io.ReadSeeker, head []byte) (kind, error) {
 	return systrace, err
 }
 
-// framesAndTasks reads the frames of a trace, and its tasks. One of both is enough.
+// framesAndTasks reads the frames of a trace, what the app's threads did, and its tasks. One of these
+// is enough.
 func framesAndTasks(c terminal.Console, in packets.Source, src io.ReadSeeker, path, mapping string, out *saved.Diagnosis) error {
-	none := frames(in, path, out)
+	none := activity(in, src, path, frames(in, path, out), out)
 	if none == nil {
 		if _, err := src.Seek(0, io.SeekStart); err != nil || !tasksources.Likely(src) {
 			return none
@@ -112,7 +112,7 @@ func framesAndTasks(c terminal.Console, in packets.Source, src io.ReadSeeker, pa
 	return none
 }
 
-// frames reads the frames of a trace.
+// frames reads the frames of a trace. Without a package they are those of the only app that has any.
 func frames(in packets.Source, path string, out *saved.Diagnosis) error {
 	failed := func(err error) error {
 		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
@@ -124,14 +124,26 @@ func frames(in packets.Source, path string, out *saved.Diagnosis) error {
 			return failed(err)
 		}
 	}
+	note := ""
 	if len(seen.Frames) == 0 {
 		there, err := drawn(in)
 		if err != nil {
 			return failed(err)
 		}
-		return without(path, out.Package, there)
+		app, others, only := onlyApp(there)
+		if out.Package != "" || !only {
+			return without(path, out.Package, there)
+		}
+		if seen, err = rendering.Read(in, app); err != nil {
+			return failed(err)
+		}
+		if out.Package = app.Package; others != "" {
+			note = "the trace has frames of " + others + ", too: --package names one of these"
+		}
 	}
-	out.Warnings = seen.Warnings
+	if out.Warnings = seen.Warnings; note != "" {
+		out.Warnings = append(out.Warnings, run.Warning{Text: note})
+	}
 	var all section.Collector
 	all.Add(section.Repetition{Number: 1, Trace: seen})
 	out.Frames = all.Frames()
@@ -161,25 +173,4 @@ func calls(c terminal.Console, in io.ReadSeeker, path, mapping string, out *save
 	}
 	out.Methods, out.Cut, out.Warnings = traces, seen.Cut || seen.Full, seen.Warnings
 	return late(nil, in, path, names, out)
-}
-
-// drawn counts the frames of a trace by package: that at the beginning of a window's name ("TX -
-// com.example.mail/com.example.mail.ListActivity#12"), or else the process, if known.
-func drawn(in packets.Source) (map[string]int, error) {
-	all, err := rendering.Read(in, rendering.App{Process: func(int) bool { return true }})
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]int{}
-	for _, f := range all.Frames {
-		name, _, window := strings.Cut(strings.TrimPrefix(f.Layer, "TX - "), "/")
-		if !window {
-			name = fmt.Sprintf("process %d", f.PID)
-			if len(f.Path) > 0 && f.Path[0].PID == f.PID && f.Path[0].Process != "" {
-				name = f.Path[0].Process
-			}
-		}
-		out[name]++
-	}
-	return out, nil
 }

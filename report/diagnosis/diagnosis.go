@@ -36,12 +36,12 @@ const maxWarnings = 100
 func Document(in Input) document.Document {
 	story := in.story()
 	d := document.Document{
-		Title: in.title(), Answer: in.answer(), Facts: slices.Concat(in.facts(), in.scheduled(), story.Facts()), Footer: wording.Name(in.Version),
+		Title: in.title(), Answer: in.answer(), Facts: slices.Concat(in.facts(), in.active(), in.scheduled(), story.Facts()), Footer: wording.Name(in.Version),
 		Warnings: document.List{Rooms: document.Rooms{Terminal: document.Room{Open: 5}, Comment: document.Room{Most: maxWarnings}, Page: document.Room{Most: maxWarnings}}},
 		Data:     saved.OfDiagnosis(in.Diagnosis), Kind: "diagnosis", Version: wording.Name(in.Version),
 		Unlisted: "a diagnosis of one recording finds nothing that got worse, which is what SARIF lists",
 	}
-	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks(), []document.Section{in.taskTable()}, in.calls())
+	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks(), []document.Section{in.startTable(), in.threadTable(), in.taskTable()}, in.calls())
 	for _, w := range in.Warnings {
 		d.Warnings.Items = append(d.Warnings.Items, document.Item{Text: wording.Sentence(w.String())})
 	}

@@ -31,6 +31,8 @@ type Diagnosis struct {
 	ANRs   []run.ANR   `json:"anrs,omitempty"`
 	// Methods are the calls of a method trace, as in a record of a run.
 	Methods *run.MethodTraces `json:"method_traces,omitempty"`
+	// Activity is what the app's process did in the trace as a whole; nil where it is unknown.
+	Activity *Activity `json:"activity,omitempty"`
 	// Tasks are the asynchronous tasks, as in a record of a run.
 	Tasks  *run.Tasks       `json:"tasks,omitempty"`
 	Causes []diagnose.Cause `json:"causes"`
@@ -46,4 +48,28 @@ func OfDiagnosis(d Diagnosis) Diagnosis {
 	fill(&d.Causes)
 	fill(&d.Warnings)
 	return d
+}
+
+// Activity is what a process did in a trace as a whole.
+type Activity struct {
+	Process string           `json:"process"`
+	Threads []ThreadActivity `json:"threads"`
+	Start   []StartPart      `json:"start,omitempty"`
+}
+
+// ThreadActivity is how long a thread was in each state, in milliseconds.
+type ThreadActivity struct {
+	Name              string  `json:"name"`
+	TID               int32   `json:"tid"`
+	RunningMS         float64 `json:"running_ms"`
+	RunnableMS        float64 `json:"runnable_ms"`
+	SleepingMS        float64 `json:"sleeping_ms"`
+	UninterruptibleMS float64 `json:"uninterruptible_ms"`
+}
+
+// StartPart is a part of the app's start; AtMS counts from the start's beginning.
+type StartPart struct {
+	Name   string  `json:"name"`
+	AtMS   float64 `json:"at_ms"`
+	TookMS float64 `json:"took_ms"`
 }
