@@ -20,6 +20,7 @@ const (
 	Binder      CauseKind = "binder"      // another process's answer
 	Disk        CauseKind = "disk"        // storage
 	Lock        CauseKind = "lock"        // a monitor that another thread holds
+	AwaitedTask CauseKind = "task"        // the end of an asynchronous task on another thread
 	CPU         CauseKind = "cpu"         // a CPU: other processes use them all
 	GC          CauseKind = "gc"          // the garbage collector
 	Composition CauseKind = "composition" // SurfaceFlinger is late
@@ -37,13 +38,13 @@ const (
 // works and blocks are the kinds for `work` and `blocks`.
 var (
 	works  = []CauseKind{Measure, Layout, Draw, Inflate, Compose, Shader}
-	blocks = []CauseKind{Binder, Disk, Lock, CPU, Composition}
+	blocks = []CauseKind{Binder, Disk, Lock, AwaitedTask, CPU, Composition}
 )
 
 // Cause is why some frames after certain events are slow.
 type Cause struct {
 	Kind  CauseKind
-	For   time.Duration // on a good phone; 0 for Little and SlowClock
+	For   time.Duration // on a good phone; 0 for Little, SlowClock and AwaitedTask
 	After []string      // events
 	// Every selects the affected frames after an event: First, where 1 is the first frame, and
 	// each Every-th after it.
@@ -52,7 +53,7 @@ type Cause struct {
 	Peer         Peer      // for Binder
 	Through      *Peer     // which the peer calls in turn; nil: none
 	OnDisk       bool      // the lock owner waits for storage
-	// Name is the thread that owns the lock, the process that uses the CPUs, the storage
+	// Name is the thread that owns the lock, the task, the process that uses the CPUs, the storage
 	// operation, or the subject of the work; it may be "".
 	Name string
 }
@@ -83,7 +84,7 @@ const hogs = "/apex/com.android.art/bin/dex2oat64"
 // Strikes reports whether the cause affects the n-th frame after an event, counted from 1.
 func (c *Cause) Strikes(n int) bool { return n >= c.First && (n-c.First)%c.Every == 0 }
 
-// blocks parses binder PROCESS INTERFACE::METHOD D|disk D|lock THREAD D|cpu D|composition D
+// blocks parses binder PROCESS INTERFACE::METHOD D|disk D|lock THREAD D|task NAME|cpu D|composition D
 // and the common rest of all causes.
 func (p *parser) blocks(w []string) (err error) {
 	if len(w) == 0 || !slices.Contains(blocks, CauseKind(w[0])) {
@@ -108,6 +109,14 @@ func (p *parser) blocks(w []string) (err error) {
 			return err
 		}
 		w = w[1:]
+	case AwaitedTask:
+		if len(w) < 1 {
+			return errors.New("want the task that the UI thread waits for")
+		}
+		if c.Name, err = name("a task's name", w[0]); err != nil {
+			return err
+		}
+		w = w[1:]
 	case Disk:
 		c.Name = DiskRead
 	case CPU:
@@ -126,7 +135,7 @@ func (p *parser) work(w []string) error {
 
 // cause parses [D] after EVENT,… and the options of its kind.
 func (p *parser) cause(c Cause, w []string) (err error) {
-	if c.Kind != Little && c.Kind != SlowClock {
+	if c.Kind != Little && c.Kind != SlowClock && c.Kind != AwaitedTask {
 		if len(w) == 0 {
 			return errors.New("want a duration and the events, such as 20ms after scroll")
 		}
@@ -156,8 +165,11 @@ func (p *parser) cause(c Cause, w []string) (err error) {
 
 // inStage reports whether the file may specify the stage in which the UI thread waits.
 func (c *Cause) inStage() bool {
-	return slices.Contains([]CauseKind{Binder, Disk, Lock, CPU, GC}, c.Kind)
+	return slices.Contains([]CauseKind{Binder, Disk, Lock, AwaitedTask, CPU, GC}, c.Kind)
 }
+
+// some reports whether the file may select some of the frames after an event.
+func (c *Cause) some() bool { return c.For > 0 || c.Kind == AwaitedTask }
 
 // named reports whether the file may name the subject of the work, as in traces.
 func (c *Cause) named() bool {
@@ -183,7 +195,7 @@ func (c *Cause) through(w []string) (rest []string, err error) {
 }
 
 func (c *Cause) option(key, value string) (err error) {
-	frames := c.For > 0
+	frames := c.some()
 	switch {
 	case key == "after":
 		c.After, err = names(value)
@@ -212,7 +224,7 @@ func (c *Cause) option(key, value string) (err error) {
 // options returns the options of a cause of this kind.
 func (c *Cause) options() []string {
 	out := []string{"after"}
-	if c.For > 0 {
+	if c.some() {
 		out = append(out, "every", "from")
 	}
 	switch {

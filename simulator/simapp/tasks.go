@@ -57,10 +57,11 @@ type Task struct {
 	// Count of them are scheduled, one each Every.
 	Count int
 	Every time.Duration
-	// Runs is its CPU time on a good phone. Waits is how long it waits for storage, the network
-	// or a lock, by the kind of load that makes it longer.
+	// Runs is its CPU time on a good phone. Waits is how long it waits for storage, the answer of
+	// Peer, the network or a lock, by the kind of load that makes it longer.
 	Runs  time.Duration
 	Waits map[Wait]time.Duration
+	Peer  Peer
 	// Suspends reports that a coroutine leaves its thread to others while it waits.
 	Suspends bool
 	// Shows is the number of frames, at 60 Hz, that the UI thread draws once it is done; it
@@ -81,6 +82,7 @@ type Wait string
 // The waits.
 const (
 	WaitIO      Wait = "io"
+	WaitBinder  Wait = "binder"
 	WaitNetwork Wait = "network"
 	WaitLock    Wait = "lock"
 )
@@ -89,7 +91,7 @@ const (
 const LockOwner = "db-writer"
 
 // Waits are all kinds of waits, in the order in which a task waits.
-var Waits = []Wait{WaitIO, WaitNetwork, WaitLock}
+var Waits = []Wait{WaitIO, WaitBinder, WaitNetwork, WaitLock}
 
 // The words for what is not an event of a scenario: the start of the activity, and a touch that
 // is no named event.
@@ -183,6 +185,9 @@ func (p *parser) task(w []string) (err error) {
 		}
 		return flag != nil
 	})
+	if w, err = t.binder(w); err != nil {
+		return err
+	}
 	if err := eachPair(w, t.option); err != nil {
 		return err
 	}
@@ -198,6 +203,24 @@ func (p *parser) task(w []string) (err error) {
 	}
 	p.app.Tasks = append(p.app.Tasks, t)
 	return p.countRule()
+}
+
+// binder extracts "binder PROCESS INTERFACE::METHOD D" from the options.
+func (t *Task) binder(w []string) (rest []string, err error) {
+	i := slices.Index(w, string(WaitBinder))
+	switch {
+	case i < 0:
+		return w, nil
+	case i+3 >= len(w):
+		return nil, errors.New("binder: want PROCESS INTERFACE::METHOD and a duration")
+	}
+	if t.Peer, err = peer(w[i+1], w[i+2]); err == nil {
+		t.Waits[WaitBinder], err = shortTime(w[i+3])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("binder: %w", err)
+	}
+	return slices.Concat(w[:i], w[i+4:]), nil
 }
 
 func (t *Task) option(key, value string) (err error) {
@@ -227,7 +250,7 @@ func (t *Task) option(key, value string) (err error) {
 	case "from":
 		t.Context, err = stack(value)
 	default:
-		err = errors.New("not one of runs, io, network, lock, suspends, at, delay, code, count, every, shows, until, cancels, replaces, of, from, traces")
+		err = errors.New("not one of runs, io, binder, network, lock, suspends, at, delay, code, count, every, shows, until, cancels, replaces, of, from, traces")
 	}
 	return err
 }
@@ -266,6 +289,15 @@ func (a *App) checkTasks() error {
 		}
 		if err := a.checkEvents("task "+t.Name+" until an event", t.Until); err != nil {
 			return err
+		}
+	}
+	for _, c := range a.Causes {
+		if c.Kind != AwaitedTask {
+			continue
+		}
+		i := slices.IndexFunc(a.Tasks, func(t Task) bool { return t.Name == c.Name })
+		if i < 0 || a.Tasks[i].Unit == MainUnit.Name {
+			return fmt.Errorf("blocks task %s: the UI thread can wait for a task of that name on another thread, and there is none", c.Name)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ const withTasks = Format + "\npackage com.example.a\nunit pool-1 thread-pool siz
 
 func TestParseTasks(t *testing.T) {
 	t.Parallel()
-	app, err := Parse(fmt.Appendf(nil, withTasks, `task load on pool-1 after tap,start count 4 every 5ms runs 20ms io 30ms at 10ms shows 12 until back cancels of com.example.Feed$1 from a.B.c(B.java:42),com.example.Feed.load
+	app, err := Parse(fmt.Appendf(nil, withTasks, `task load on pool-1 after tap,start count 4 every 5ms runs 20ms io 30ms binder com.x.y IFeed::query 40ms at 10ms shows 12 until back cancels of com.example.Feed$1 from a.B.c(B.java:42),com.example.Feed.load
 task tell on work after load delay 50ms code -7 replaces traces Feed.tell
 task fetch on io after tap network 1s suspends`))
 	if err != nil {
@@ -21,7 +21,7 @@ task fetch on io after tap network 1s suspends`))
 		t.Fatalf("%+v and %d tasks", app.Units, len(app.Tasks))
 	}
 	load, tell, fetch := app.Tasks[0], app.Tasks[1], app.Tasks[2]
-	if load.Count != 4 || load.Every != 5*time.Millisecond || load.Runs != 20*time.Millisecond || load.Waits[WaitIO] != 30*time.Millisecond || load.Shows != 12 || !load.Cancels || len(load.Context) != 2 || load.Class != "com.example.Feed$1" {
+	if load.Count != 4 || load.Every != 5*time.Millisecond || load.Runs != 20*time.Millisecond || load.Waits[WaitIO] != 30*time.Millisecond || load.Waits[WaitBinder] != 40*time.Millisecond || load.Peer != (Peer{"com.x.y", "IFeed", "query"}) || load.Shows != 12 || !load.Cancels || len(load.Context) != 2 || load.Class != "com.example.Feed$1" {
 		t.Errorf("%+v", load)
 	}
 	if tell.After[0] != "load" || tell.Code != -7 || tell.Delay != 50*time.Millisecond || !tell.Replaces || tell.Count != 1 || !fetch.Suspends {
@@ -44,6 +44,8 @@ func TestParseRejectsTasks(t *testing.T) {
 		"task a on work after tap cancels":                          "want until EVENT",
 		"task a on pool-1 after tap code 1":                         "no messages",
 		"task a on work after tap runs":                             "has no value",
+		"task a on work after tap binder com.x.y IFeed::query":      "binder: want PROCESS INTERFACE::METHOD and a duration",
+		"task a on work after tap binder com.x.y query 1s":          `binder: "query" is not INTERFACE::METHOD`,
 		"task a on work after tap until gone":                       "no scenario has that event",
 		"task a on work after tap from a(b":                         "not a frame such as",
 		"task a on work after tap from " + strings.Repeat("a,", 70): "want at most 64",

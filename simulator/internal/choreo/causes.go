@@ -10,11 +10,15 @@ import (
 type Delay struct {
 	Cause *simapp.Cause
 	For   time.Duration
+	// Until is when the task is done for which the frame waits, and Thread the one that does it:
+	// of simapp.AwaitedTask, whose For follows from when the frame waits.
+	Until  time.Duration
+	Thread string
 }
 
 // delays adds the causes in the app's file to a frame: those that apply to the n-th frame
 // after its event. An app without causes draws no random numbers here.
-func (s *stage) delays(w *Work) {
+func (s *stage) delays(w *Work, at time.Duration) {
 	s.allocate(w)
 	if len(s.app.Causes) == 0 {
 		return
@@ -29,11 +33,30 @@ func (s *stage) delays(w *Work) {
 			w.Little = true
 		case c.Kind == simapp.SlowClock:
 			w.SlowClock = true
+		case c.Kind == simapp.AwaitedTask:
+			if c.Strikes(n) {
+				w.Delays = append(w.Delays, s.awaits(c, at)...)
+			}
 		case c.Strikes(n):
-			w.Delays = append(w.Delays, Delay{c, scale(c.For, s.spread(c.Kind))})
+			w.Delays = append(w.Delays, Delay{Cause: c, For: scale(c.For, s.spread(c.Kind))})
 		}
 	}
 	s.stretch(w)
+}
+
+// awaits returns the wait of the frame at a vsync for the last of the tasks of a name that were
+// scheduled before; none if all are done.
+func (s *stage) awaits(c *simapp.Cause, at time.Duration) []Delay {
+	d := Delay{Cause: c}
+	for _, t := range s.perf.Tasks {
+		if t.What.Name == c.Name && !t.Shows && t.Scheduled <= at && t.Done > at && t.Done > d.Until {
+			d.Until, d.Thread = t.Done, t.Thread
+		}
+	}
+	if d.Thread == "" {
+		return nil
+	}
+	return []Delay{d}
 }
 
 // A filling heap: how much the collector frees during a frame (8 MiB take it two and a half
@@ -55,7 +78,7 @@ func (s *stage) allocate(w *Work) {
 	s.filledKB = max(0, s.filledKB+s.app.AllocatesKB-freedKB)
 	if s.filledKB >= spareKB {
 		s.filledKB = 0
-		w.Delays = append(w.Delays, Delay{&stall, scale(stallFor, s.spread(simapp.GC))})
+		w.Delays = append(w.Delays, Delay{Cause: &stall, For: scale(stallFor, s.spread(simapp.GC))})
 	}
 }
 

@@ -115,7 +115,7 @@ func (p *Performance) Work(at time.Duration) Work {
 		w.Starts[i] = min(spent, 1)
 		spent += share * (0.7 + 0.6*s.r.Float64())
 	}
-	s.delays(&w)
+	s.delays(&w, at)
 	return w
 }
 

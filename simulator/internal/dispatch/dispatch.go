@@ -37,7 +37,7 @@ func (l Loads) factor(w simapp.Wait) float64 {
 	case simapp.WaitNetwork:
 		return cmp.Or(l.Network, 1)
 	}
-	return cmp.Or(l.CPU, 1) // the owner of the lock works
+	return cmp.Or(l.CPU, 1) // the owner of the lock works, or another process
 }
 
 // Mark is an event and its time.
@@ -153,12 +153,21 @@ func (d *dispatcher) schedule(t *simapp.Task, sender string) {
 	e := &entry{Task: timeline.Task{What: t, Unit: u.Unit, ID: d.ids, Sender: sender, Delay: t.Delay}}
 	e.cpu = scale(t.Runs, d.Speed*cmp.Or(d.Loads.CPU, 1)*d.noise())
 	for _, w := range simapp.Waits {
-		long := scale(t.Waits[w], d.Loads.factor(w)*d.noise())
+		if w == simapp.WaitBinder && t.Waits[w] == 0 {
+			continue
+		}
+		by := d.Loads.factor(w) * d.noise()
+		if w == simapp.WaitBinder { // another process works
+			by *= d.Speed
+		}
+		long := scale(t.Waits[w], by)
 		e.waits += long
 		switch {
 		case t.Suspends:
 		case w == simapp.WaitIO:
 			e.IO = long
+		case w == simapp.WaitBinder:
+			e.Binder = long
 		case w == simapp.WaitLock:
 			e.Lock = long
 		}

@@ -278,7 +278,7 @@ func (a *App) begin(at, until time.Duration) {
 		stage := func(i int) time.Duration { return ready + part(&w, w.Starts[i]) }
 		f.Input, f.Animation, f.Traversals, f.Draw = ready, stage(choreo.Animation), stage(choreo.Traversals), stage(choreo.Draw)
 		f.SyncQueued = stage(choreo.SyncQueued) + w.BeyondUI
-		delayUI(f, w.Delays)
+		delayUI(f, w.Delays, a.began)
 	}
 }
 

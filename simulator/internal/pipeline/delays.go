@@ -21,8 +21,8 @@ func stageOf(c *simapp.Cause) simapp.CauseKind {
 }
 
 // delayUI adds a frame's delays to the stages of its UI thread, and shifts the rest of the
-// frame.
-func delayUI(f *timeline.Frame, delays []choreo.Delay) {
+// frame. The performance began at a time.
+func delayUI(f *timeline.Frame, delays []choreo.Delay, began time.Duration) {
 	if len(delays) == 0 {
 		return
 	}
@@ -46,7 +46,12 @@ func delayUI(f *timeline.Frame, delays []choreo.Delay) {
 				continue
 			}
 			at := stage.at + later
-			f.Delays = append(f.Delays, timeline.Delay{Interval: timeline.Interval{From: at, To: at + d.For}, Cause: d.Cause})
+			if d.Thread != "" {
+				if d.For = d.Until + began - at; d.For <= 0 {
+					continue
+				}
+			}
+			f.Delays = append(f.Delays, timeline.Delay{Interval: timeline.Interval{From: at, To: at + d.For}, Cause: d.Cause, Thread: d.Thread})
 			later += d.For
 		}
 		postpone(f, stage.is, later-before)

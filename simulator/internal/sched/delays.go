@@ -74,6 +74,8 @@ func (c *Cast) delays(f *timeline.Frame) (stops []Call, others []Item) {
 		case simapp.Lock:
 			owner := c.holds(d, max(d.From-locks, f.Actual.From))
 			stops, others = append(stops, sleeps(d, owner.Thread)), append(others, owner)
+		case simapp.AwaitedTask:
+			stops = append(stops, sleeps(d, c.Owner(d.Thread)))
 		case simapp.GC:
 			begins := max(d.From-collects, f.Actual.From)
 			stops = append(stops, sleeps(d, c.Heap))
@@ -107,12 +109,17 @@ func sleeps(d timeline.Delay, waker *Thread) Call {
 // process.
 func (c *Cast) asks(d timeline.Delay) Call {
 	const own = 0.2 // the callee's own share of the work, before and after
-	takes := d.To - d.From - 2*unblocks + parks
-	call := c.to(d.Cause.Peer, d.From, takes)
+	call := c.Asks(d.Cause.Peer, d.Interval)
+	takes := call.Takes
 	if d.Cause.Through != nil {
 		call.Calls = []Call{c.to(*d.Cause.Through, time.Duration(own*float64(takes)), time.Duration((1-2*own)*float64(takes)))}
 	}
 	return call
+}
+
+// Asks returns a call of a process whose answer arrives at the end of a span.
+func (c *Cast) Asks(p simapp.Peer, during timeline.Interval) Call {
+	return c.to(p, during.From, during.To-during.From-2*unblocks+parks)
 }
 
 // to returns a call to a process.

@@ -92,7 +92,8 @@ type Frame struct {
 // Delay is a span in which a frame's thread did or waited for what the app's file specifies.
 type Delay struct {
 	Interval
-	Cause *simapp.Cause
+	Cause  *simapp.Cause
+	Thread string // that does the task for which it waits
 }
 
 // Drawn returns when the frame was done: queued, and drawn by the GPU.

@@ -23,6 +23,7 @@ type Task struct {
 	Scheduled, Started, Done time.Duration
 	Worked                   time.Duration // from Started until then it needs a CPU
 	IO                       time.Duration // how long its thread waits for storage from Worked on
+	Binder                   time.Duration // and then for the answer of another process
 	Lock                     time.Duration // and for the lock of simapp.LockOwner until Done
 	Delay                    time.Duration
 	Removed                  time.Duration // before it started
