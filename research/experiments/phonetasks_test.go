@@ -16,15 +16,15 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/diagnose/queueing"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 	"github.com/apkgate/apkgate/trace/tasks/grouping"
-	"github.com/apkgate/apkgate/usecase/judging"
-	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // taskPhone is a phone, and what records the tasks of apps there.
@@ -41,32 +41,8 @@ var taskPhones = []taskPhone{
 	{"c1-go-android-11", "method trace", true},
 }
 
-const tasksConfig = `app: {package: PACKAGE, apk: base.apk}
-scenarios:
-  - name: use
-    workload: {instrumentation: {test-package: PACKAGE}}
-devices: [{simulated: PROFILE}]
-gate: {metrics: [frames.smooth_ratio, frames.late, events.settled_ms]}
-evidence: {keep: worst, tasks: true}
-`
-
-// settingsOf returns the settings that a user's gate would have for an app on a phone.
-func (p taskPhone) settingsOf(t *testing.T, pkg string) settings.Settings {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "apkgate.yml")
-	text := strings.NewReplacer("PACKAGE", pkg, "PROFILE", p.profile).Replace(tasksConfig)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := settings.Read(func(string) bool { return false }, settings.ConfigFlags{Config: file}, settings.PolicyFlags{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // job returns the job of a build on a new phone of that seed.
-func (p taskPhone) job(t *testing.T, app string, seed uint64, repetitions int) collect.Job {
+func (p taskPhone) job(t *testing.T, app string, seed uint64) collect.Job {
 	t.Helper()
 	phone, err := simulator.Start(p.profile, seed, simulator.Options{})
 	if err != nil {
@@ -81,7 +57,7 @@ func (p taskPhone) job(t *testing.T, app string, seed uint64, repetitions int) c
 		Evidence: config.Evidence{Keep: config.KeepWorst, Tasks: true},
 		Extra:    map[string]string{devctx.Simulated: "true"},
 		Scenario: config.Scenario{
-			Name: "use", Repetitions: repetitions, WarmUp: 1, Timeout: time.Minute, Retries: 2,
+			Name: "use", Repetitions: taskRepetitions, WarmUp: 0, Timeout: time.Minute, Retries: 2,
 			Workload: config.Workload{Instrumentation: &config.Instrumentation{TestPackage: pkg, Runner: config.DefaultRunner, Class: strings.Split(wordAfter(app, "test"), "#")[0]}},
 		},
 	}
@@ -96,42 +72,67 @@ func apkFile(t *testing.T, app string) config.App {
 	return config.App{Package: wordAfter(app, "package"), APK: apk}
 }
 
-// inTurns returns the causes that the report of two builds has, which were measured in turns.
-func (p taskPhone) inTurns(t *testing.T, base, head string, seed uint64, rounds int) []diagnose.Cause {
+// answers are the causes that are named of the head of an app, and of its base compared with another
+// session of itself, and the other way round. Each event is explained as if it had got slower.
+func (p taskPhone) answers(t *testing.T, a taskApp, seed uint64) (head []diagnose.Cause, unchanged [][]diagnose.Cause) {
+	t.Helper()
+	var before []run.Run
+	if a.load == nil {
+		was, is := p.inTurns(t, a.base, a.head, seed)
+		before, head = []run.Run{was}, p.explained(is, []run.Run{was})
+	}
+	for len(before) < 2 {
+		before = append(before, p.session(t, a.base, nil, seed+uint64(len(before))+1))
+	}
+	if a.load != nil { // beside the last of the sessions, which nobody told the gate of
+		head = p.explained(p.session(t, a.base, a.load, seed+10), before)
+	}
+	return head, [][]diagnose.Cause{p.explained(before[1], before[:1]), p.explained(before[0], before[1:])}
+}
+
+// explained explains each event as if it had got slower.
+func (p taskPhone) explained(is run.Run, was []run.Run) (out []diagnose.Cause) {
+	for _, event := range run.EventOrder(is) {
+		found := []diagnose.Finding{{Event: event, Metric: "events.settled_ms", Direction: gate.ToRegression}}
+		out = append(append(out, jankcause.Explain(is, was, found)...), queueing.Explain(is, was, found)...)
+	}
+	return out
+}
+
+// inTurns measures two builds in turns; where methods are traced, in two sessions.
+func (p taskPhone) inTurns(t *testing.T, base, head string, seed uint64) (was, is run.Run) {
 	t.Helper()
 	if p.methods {
-		return p.profiledInTurns(t, base, head, seed, rounds)
+		return p.session(t, base, nil, seed), p.session(t, head, nil, seed+20)
 	}
-	pair := collect.Pair{Base: p.job(t, base, seed, rounds)}
+	pair := collect.Pair{Base: p.job(t, base, seed)}
 	pair.Head = pair.Base
 	pair.Head.App = apkFile(t, head)
 	a, b := collect.Interleave(t.Context(), pair, collect.Options{Evidence: evidence.At(t.TempDir(), evidence.Default)})
-	named(t, &a)
-	named(t, &b)
-	in, err := judging.Compare([]run.Run{a.Run}, []run.Run{b.Run}, p.settingsOf(t, a.Run.App.Package))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in.Causes
+	return named(t, a), named(t, b)
 }
 
-func named(t *testing.T, r *collect.Result) {
+// session measures a build on a new phone, beside a load or not.
+func (p taskPhone) session(t *testing.T, app string, load *config.BackgroundLoad, seed uint64) run.Run {
+	t.Helper()
+	if p.methods {
+		return p.profiled(t, app, load, seed, taskRepetitions)
+	}
+	job := p.job(t, app, seed)
+	job.Scenario.Load = load
+	return named(t, collect.Collect(t.Context(), job, collect.Options{Evidence: evidence.At(t.TempDir(), evidence.Default)}))
+}
+
+func named(t *testing.T, r collect.Result) run.Run {
 	t.Helper()
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	var err error
-	if r.Run, err = r.Run.Named(); err != nil {
+	out, err := r.Run.Named()
+	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// profiledInTurns returns the causes where methods are traced, as apkgate diagnose reads such a
-// trace. A gate records no tasks of it, so each event is explained as if its waits had got longer.
-func (p taskPhone) profiledInTurns(t *testing.T, base, head string, seed uint64, rounds int) []diagnose.Cause {
-	t.Helper()
-	was, is := p.profiled(t, base, nil, seed, rounds), p.profiled(t, head, nil, seed+1_000, rounds)
-	return explainedEach(is, []run.Run{was}, grouping.QueuedMS)
+	return out
 }
 
 // profiled plays a build so many times under am profile.
@@ -153,23 +154,22 @@ func (p taskPhone) profiled(t *testing.T, app string, load *config.BackgroundLoa
 	}
 	phone.loaded(load)
 	c := grouping.NewCollector(pkg, grouping.Late)
-	r := run.Run{ID: "phone", App: run.App{Package: pkg}, Scenario: "use", Status: run.Complete}
+	r := run.Run{ID: fmt.Sprint("session ", seed), App: run.App{Package: pkg}, Scenario: "use", Status: run.Complete}
+	var frames section.Collector
 	for n := range repetitions {
 		from := phone.Clock().Now()
+		traces := phone.traces()
 		one := grouping.Repetition{Number: n + 1, List: phone.profiled(takes + time.Second)}
 		one.Events = phone.events(from)
-		queues := c.Add(one)
+		frames.Add(section.Repetition{Number: n + 1, Trace: phone.traced(traces), Events: one.Events})
+		c.Add(one)
 		it := run.Iteration{Events: []run.Bucket{{Name: run.Start}}}
-		for i, e := range one.Events {
-			end := e.At + time.Minute
-			if i+1 < len(one.Events) {
-				end = one.Events[i+1].At
-			}
-			it.Events = append(it.Events, run.Bucket{Name: e.Name, Metrics: queues.Metrics(e.At, end)})
+		for _, e := range one.Events {
+			it.Events = append(it.Events, run.Bucket{Name: e.Name})
 		}
 		r.Iterations = append(r.Iterations, it)
 	}
-	r.Tasks = c.Tasks()
+	r.Tasks, r.Frames = c.Tasks(), frames.Frames()
 	return r
 }
 
@@ -180,40 +180,6 @@ func scenarioTime(app string) string {
 		}
 	}
 	return ""
-}
-
-// explainedEach explains each event as if this metric of it had got worse.
-func explainedEach(is run.Run, was []run.Run, metric string) (out []diagnose.Cause) {
-	for _, event := range run.EventOrder(is) {
-		found := diagnose.Finding{Event: event, Metric: metric, Direction: gate.ToRegression}
-		out = append(out, queueing.Explain(is, was, []diagnose.Finding{found})...)
-	}
-	return out
-}
-
-// besideLoad returns the causes where the app is as before, and only the last of its sessions has a
-// load beside it, which the gate was not told of: each event is explained as if it had got slower.
-func (p taskPhone) besideLoad(t *testing.T, app string, load *config.BackgroundLoad, seed uint64, repetitions int) []diagnose.Cause {
-	t.Helper()
-	session := func(load *config.BackgroundLoad, seed uint64) run.Run {
-		if p.methods {
-			return p.profiled(t, app, load, seed, repetitions)
-		}
-		job := p.job(t, app, seed, repetitions)
-		job.Scenario.Load = load
-		r := collect.Collect(t.Context(), job, collect.Options{Evidence: evidence.At(t.TempDir(), evidence.Default)})
-		named(t, &r)
-		return r.Run
-	}
-	var before []run.Run
-	for n := range uint64(3) {
-		before = append(before, session(nil, seed+n+1))
-	}
-	metric := "events.settled_ms"
-	if p.methods {
-		metric = grouping.QueuedMS
-	}
-	return explainedEach(session(load, seed), before, metric)
 }
 
 // loaded starts the script of a load beside what follows, as collect/load does.

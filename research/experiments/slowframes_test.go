@@ -295,17 +295,29 @@ func (p slowPhone) tell(command string, takes time.Duration) string {
 func (p slowPhone) repetition(n int) section.Repetition {
 	p.Helper()
 	from := p.Clock().Now()
-	config := strings.ReplaceAll(slowConfig, "com.example.feed", p.pkg)
-	pid := strings.TrimSpace(p.tell("echo '"+config+"' | perfetto --txt -c - -o "+slowTrace+" --background", 0))
+	recorder := p.traces()
 	if said := p.tell("am instrument -w -e class "+p.class+" "+p.pkg+"/androidx.test.runner.AndroidJUnitRunner", 15*time.Second); !strings.Contains(said, "OK (1 test)") {
 		p.Fatal(said)
 	}
-	p.tell("kill "+pid, time.Second)
+	return section.Repetition{Number: n, Trace: p.traced(recorder), Events: p.events(from)}
+}
+
+// traces starts a recording of frames and returns its process.
+func (p slowPhone) traces() (recorder string) {
+	p.Helper()
+	config := strings.ReplaceAll(slowConfig, "com.example.feed", p.pkg)
+	return strings.TrimSpace(p.tell("echo '"+config+"' | perfetto --txt -c - -o "+slowTrace+" --background", 0))
+}
+
+// traced ends a recording and returns its frames.
+func (p slowPhone) traced(recorder string) rendering.Trace {
+	p.Helper()
+	p.tell("kill "+recorder, time.Second)
 	trace, err := rendering.Read(packets.Packets(strings.NewReader(p.tell("cat "+slowTrace, 0))), rendering.App{Package: p.pkg})
 	if err != nil {
 		p.Fatal(err)
 	}
-	return section.Repetition{Number: n, Trace: trace, Events: p.events(from)}
+	return trace
 }
 
 // events returns those of the log since a moment.
