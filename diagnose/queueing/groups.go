@@ -12,12 +12,19 @@ import (
 type side struct {
 	*run.Tasks
 	repetitions int
+	with        map[string][]int // groups by a method on their stacks
+	same        map[asked][]int  // what find and findAny have answered
 }
 
 func sideOf(r run.Run) side {
-	out := side{r.Tasks, max(1, min(len(r.Iterations), run.MaxApart))}
-	for _, g := range r.Tasks.Groups {
+	out := side{Tasks: r.Tasks, repetitions: max(1, min(len(r.Iterations), run.MaxApart)), with: map[string][]int{}, same: map[asked][]int{}}
+	for i, g := range r.Tasks.Groups {
 		out.repetitions = max(out.repetitions, len(g.Repetitions), len(g.QueuedMaxMS), len(g.RanMaxMS))
+		for _, line := range out.context(g) {
+			if all := out.with[methodOf(line)]; len(all) == 0 || all[len(all)-1] != i {
+				out.with[methodOf(line)] = append(all, i)
+			}
+		}
 	}
 	return out
 }
@@ -70,40 +77,46 @@ func unitName(u run.TaskUnit) string { return u.Kind + " " + number.ReplaceAllSt
 // event and name and, where several have it, scheduled by the method most like its own. Units may
 // differ: to move a task to another executor may be the defect.
 func (s side) find(of side, g run.TaskGroup) []int {
-	return s.choose(of, g, func(o run.TaskGroup) bool { return o.Event == g.Event })
+	return s.choose(asked{name: g.Name, event: g.Event}, of.context(g))
 }
 
 // findAny is find over all events.
 func (s side) findAny(of side, g run.TaskGroup) []int {
-	return s.choose(of, g, func(run.TaskGroup) bool { return true })
+	return s.choose(asked{name: g.Name, anyEvent: true}, of.context(g))
 }
 
-func (s side) choose(of side, g run.TaskGroup, like func(run.TaskGroup) bool) (out []int) {
-	best := 0
-	context := of.context(g)
+// asked is which tasks to find.
+type asked struct {
+	name, event string
+	anyEvent    bool
+	stack       *string // its first line, nil for none
+}
+
+// choose answers each question once: a record has up to 500 groups, and each is looked for often.
+func (s side) choose(q asked, stack []string) (out []int) {
+	if len(stack) > 0 {
+		q.stack = &stack[0]
+	}
+	if out, known := s.same[q]; known {
+		return out
+	}
+	best, common := 0, make([]int, len(s.Groups)) // methods of both stacks
+	for _, line := range stack {
+		for _, i := range s.with[methodOf(line)] {
+			common[i]++
+		}
+	}
 	for i, o := range s.Groups {
-		if o.Name != g.Name || !like(o) {
+		if o.Name != q.name || o.Event != q.event && !q.anyEvent || common[i] < best {
 			continue
 		}
-		n := shared(context, s.context(o))
-		if n > best {
-			best, out = n, nil
+		if common[i] > best {
+			best, out = common[i], nil
 		}
-		if n == best {
-			out = append(out, i)
-		}
+		out = append(out, i)
 	}
+	s.same[q] = out
 	return out
-}
-
-// shared counts the methods that two stacks have in common.
-func shared(a, b []string) (n int) {
-	for _, frame := range a {
-		if slices.ContainsFunc(b, func(o string) bool { return methodOf(o) == methodOf(frame) }) {
-			n++
-		}
-	}
-	return n
 }
 
 // values is a number of groups in each repetition.

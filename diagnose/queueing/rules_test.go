@@ -2,9 +2,11 @@ package queueing
 
 import (
 	std "cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -402,5 +404,38 @@ func TestTablesOfAQueue(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The largest records, of similar tasks alone, take two seconds.
+func TestLargestRecords(t *testing.T) {
+	t.Parallel()
+	made := func(id string, waits float64) run.Run {
+		var groups []run.TaskGroup
+		for i := range run.MaxTaskGroups {
+			g := of("Load", 0, waits, 50)
+			g.Event = fmt.Sprint("event ", i%12)
+			for k := range run.MaxStack {
+				g.Context = append(g.Context, fmt.Sprintf("com.example.C%d.m%d(C.java:1)", i%7, k))
+			}
+			var ahead []run.TasksAhead
+			for k := range run.MaxTasksWaited {
+				ahead = append(ahead, run.TasksAhead{Group: (i + k) % run.MaxTaskGroups, Tasks: 5, RanMS: 50})
+			}
+			groups = append(groups, late(g, 20, 50, ahead...))
+		}
+		return recordedRun(id, 1, []run.TaskUnit{serial, wide}, groups...)
+	}
+	var base []run.Run
+	var found []diagnose.Finding
+	for i := range 2 {
+		base = append(base, made(fmt.Sprint("base ", i), 2))
+	}
+	for i := range 12 {
+		found = append(found, diagnose.Finding{Event: fmt.Sprint("event ", i), Metric: "tasks.queued_ms", Direction: gate.ToRegression})
+	}
+	begun := time.Now()
+	if got, took := Explain(made("head", 1_000), base, found), time.Since(begun); len(got) == 0 || took > time.Minute {
+		t.Errorf("%d causes, and it took %v", len(got), took)
 	}
 }
