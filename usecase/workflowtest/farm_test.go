@@ -51,10 +51,10 @@ mkdir -p app/build/outputs/apk/benchmark macrobenchmark/build/outputs/apk/benchm
 cp app.ms app/build/outputs/apk/benchmark/app-benchmark.apk
 cp app.ms macrobenchmark/build/outputs/apk/benchmark/macrobenchmark-benchmark.apk
 `)
-	r.write(filepath.Join(r.dir, "app.ms"), "100")
+	r.write(filepath.Join(r.dir, "app.ms"), "PK100")
 	r.commit("measure on a farm")
 	r.git("tag", "--force", beforeTheChange)
-	r.write(filepath.Join(r.dir, "app.ms"), fmt.Sprint(ms))
+	r.write(filepath.Join(r.dir, "app.ms"), fmt.Sprint("PK", ms))
 	r.commit("change the app", "--allow-empty")
 	return r, env
 }
