@@ -53,7 +53,7 @@ func TestTracedMethodsInEveryFormat(t *testing.T) {
 		pictured      string
 	}{
 		"text":     {"What the main thread did", "The known problem all rows: https://example.com/wiki?rows=all&x=1", "Methods of the main thread after E2"},
-		"markdown": {"#### What the main thread did", "[The known problem all rows](https://example.com/wiki?rows=all&x=1)", "Methods of the main thread after E2"},
+		"markdown": {"<summary>What the main thread did", "[The known problem all rows](https://example.com/wiki?rows=all&x=1)", "Methods of the main thread after E2"},
 		"html":     {">Calls</h2>", `<a href="https://example.com/wiki?rows=all&amp;x=1">The known problem all rows</a>`, "<figcaption>What the main thread does after E2, by call"},
 	} {
 		out := strings.NewReplacer("&#8203;", "", "&#39;", "'", "&#34;", `"`).Replace(in(t, input)[format])

@@ -117,7 +117,7 @@ func in(t *testing.T, input layout.Input) map[string]string {
 // How the moon appears in each format, and the energy next to it.
 var places = map[string]struct{ moon, energy string }{
 	"text":        {"What the moon does", "Where the energy goes"},
-	"markdown":    {"#### What the moon does", "#### Where the energy goes"},
+	"markdown":    {"<summary>What the moon does", "<summary>Where the energy goes"},
 	"html":        {">Moon</h2>", ">Energy</h2>"},
 	"json":        {`"kind": "test.moon"`, `"kind": "energy.method"`},
 	"sarif":       {"open-message: moonlight of", "open-message: energy of"},
@@ -186,7 +186,7 @@ func TestComparisonHasCauses(t *testing.T) {
 	})
 	for _, f := range report.Formats {
 		var b bytes.Buffer
-		if err := f.Render(&b, d, document.Options{Width: 1000}); err != nil {
+		if err := f.Render(&b, d, document.Options{Width: 1000, Verbose: true}); err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
 		if out := b.String(); !strings.Contains(out, places[f.Name].moon) {

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"github.com/apkgate/apkgate/cli/flagset"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,14 +36,17 @@ import (
 type flags struct {
 	settings.ConfigFlags
 	name, leg, artifact, workingDirectory string
-	commentOn                             string
+	comment, reportURL, accept, legs      string
 }
 
 func (f *flags) register(cmd *cobra.Command) {
 	flagset.Config(cmd, &f.ConfigFlags)
 	cmd.Flags().StringVar(&f.name, "name", "", "the configuration's name on GitHub (default: the path of its file)")
 	cmd.Flags().StringVar(&f.leg, "leg", "", "which leg of a job matrix this is: a name, or the matrix as JSON")
-	cmd.Flags().StringVar(&f.commentOn, "comment-on", "", "the outcome from which a pull request gets a comment: inconclusive or regression (default: every one); one that is there is kept up to date in any case")
+	cmd.Flags().StringVar(&f.legs, "legs", "", "all legs of the job matrix: their number, their names, one a line, or a JSON list; one that never came keeps the comment from being a pass")
+	cmd.Flags().StringVar(&f.comment, "comment", string(githubactions.Always), "when a pull request gets a comment: always, change (whatever is no pass), inconclusive, regression or never; one that is there is kept up to date in any case but never")
+	cmd.Flags().StringVar(&f.reportURL, "report-url", "", "the address at which the report's page is published, to link to instead of the artifact")
+	cmd.Flags().StringVar(&f.accept, "accept-with", "", "the comment that accepts an intended change, where a workflow answers it: /apkgate accept REASON")
 	cmd.Flags().StringVar(&f.artifact, "artifact", "apkgate-report", "the folder of the report's files, for the workflow to upload or downloaded by it")
 	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")
 }
@@ -92,13 +96,21 @@ func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "the input leg sets it")
 	}
-	on := gate.FailOn(f.commentOn)
-	if on != "" {
-		if err := exit.OneOf("comment-on", on, []gate.FailOn{gate.FailInconclusive, gate.FailRegression}); err != nil {
-			return nil, err
-		}
+	legs, err := matrixcomment.ReadLegs(f.legs)
+	if err != nil {
+		return nil, exit.Usage(err, "the input legs sets it")
 	}
-	a := &call{Reporter: githubactions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression, CommentOn: on}}
+	on, err := commentOn(f.comment)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAddress(f.reportURL); err != nil {
+		return nil, err
+	}
+	a := &call{Reporter: githubactions.Reporter{
+		Runner: runner, Job: job, Name: f.name, Leg: leg, Legs: legs, FailOn: gate.FailRegression,
+		Comment: on != githubactions.Never, CommentOn: on, ReportURL: f.reportURL, Accept: f.accept,
+	}}
 	if token != "" {
 		clock := githubactions.RealClock()
 		if c.Pause != nil {
@@ -112,6 +124,32 @@ func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 		}
 	}
 	return a, nil
+}
+
+// commentOn returns when a pull request gets a comment; true and false are always and never.
+func commentOn(input string) (githubactions.When, error) {
+	switch input {
+	case "", "true":
+		return githubactions.Always, nil
+	case "false":
+		return githubactions.Never, nil
+	}
+	on := githubactions.When(input)
+	return on, exit.OneOf("comment", on, []githubactions.When{
+		githubactions.Always, githubactions.OnChange, githubactions.OnInconclusive, githubactions.OnRegression, githubactions.Never,
+	})
+}
+
+// checkAddress rejects what is no address of a page.
+func checkAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsAny(address, " ()<>\"") {
+		return exit.Usage(fmt.Errorf("--report-url is %q, want an address: https://HOST/PATH", prose.Short(address)), "")
+	}
+	return nil
 }
 
 // defaultName returns the path of the configuration relative to the workspace's root, so that two

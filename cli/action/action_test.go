@@ -373,8 +373,9 @@ func TestActionRejectsInvalidInput(t *testing.T) {
 	}{
 		"no workflow":         {map[string]string{"GITHUB_REPOSITORY": ""}, "apkgate run does the same"},
 		"an unknown mode":     {map[string]string{"INPUT_MODE": "nightly"}, `--mode is "nightly", want one of`},
-		"a comment that is x": {map[string]string{"INPUT_COMMENT": "x"}, `the input comment is "x", want true or false`},
-		"a level of comments": {map[string]string{"INPUT_COMMENT_ON": "drift"}, `--comment-on is "drift", want one of inconclusive, regression`},
+		"a comment that is x": {map[string]string{"INPUT_COMMENT": "x"}, `--comment is "x", want one of always, change, inconclusive, regression, never`},
+		"a leg that is a tag": {map[string]string{"INPUT_LEGS": "<b>"}, "the leg's name"},
+		"no address":          {map[string]string{"INPUT_REPORT_URL": "javascript:alert(1)"}, "--report-url is"},
 		"a name with a tag":   {map[string]string{"INPUT_NAME": "<b>"}, "the configuration's name"},
 		"no such folder":      {map[string]string{"INPUT_WORKING-DIRECTORY": "nowhere"}, "go to the working directory"},
 	} {

@@ -42,7 +42,7 @@ func TestActionExplainsSlowScrolling(t *testing.T) {
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 
 	comment := plainly(w.Comments(7)[0].Body)
-	contains(t, "the comment", comment, "❌ Regression", "#### What the frames waited for", "main thread waits ", " ms more per frame for com.example.backend IFeed::query (binder)",
+	contains(t, "the comment", comment, "❌ Regression", "<summary>What the frames waited for", "main thread waits ", " ms more per frame for com.example.backend IFeed::query (binder)",
 		" of the slowdown; based on ", "compared with 5 earlier runs", "To look at it: apkgate inspect perfetto evidence/", "Late frame: ", "answers binder: com.example.backend IFeed::query", "Usual frame: ")
 	if cause, table := strings.Index(comment, "Cause of slow frames"), strings.Index(comment, "| What |"); cause < 0 || cause > table {
 		t.Errorf("the cause stands at %d of the comment, want it before the table, which is at %d", cause, table)
@@ -92,7 +92,7 @@ func TestActionKnowsAFaultOfAnEarlierCommit(t *testing.T) {
 	w.changed("demo-stuck", "fault anr after open-list because lock DatabaseWriter")
 	w.write("apkgate.yml", strings.Replace(fmt.Sprintf(tracedConfig, "demo-stuck"), "repetitions: 3", "repetitions: 1", 1))
 	w.apkgate("action", "run") // the history is empty, so that the verdict is undecided
-	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "#### What did not respond", "it waited for thread DatabaseWriter, which held the lock, in com.example.demo.Store.rebuild", "this is new",
+	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "<summary>What did not respond", "it waited for thread DatabaseWriter, which held the lock, in com.example.demo.Store.rebuild", "this is new",
 		"waits for lock com.example.demo.Store held by DatabaseWriter", "DatabaseWriter of com.example.demo (Runnable, keeps the others waiting)")
 	contains(t, "the page", plainly(w.read("apkgate-report/report.html")), `class="thread worse"`, "Who waited for whom")
 

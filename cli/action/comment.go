@@ -65,7 +65,7 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		if a.Job.Pull.Fork {
 			in.Notes = append([]string{githubactions.ForkNote}, in.Notes...)
 		}
-		a.Comment, a.Leg = true, leg
+		a.Leg = leg
 		if err := a.PostComment(cmd.Context(), githubactions.ContentOf(in, nil)); err != nil {
 			a.Runner.Warn(err.Error())
 		}

@@ -118,7 +118,7 @@ func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds m
 func comparisonContent(v sidebyside.Verdict, answer document.Document) githubactions.Content {
 	content := githubactions.Content{
 		Outcome: v.Verdict, Headline: answer.Headline(),
-		Markdown: githubactions.Comment(answer), Counts: map[gate.Outcome]int{},
+		Document: answer, Counts: map[gate.Outcome]int{},
 	}
 	for _, s := range v.Scenarios {
 		content.Counts[s.Verdict]++

@@ -38,12 +38,12 @@ func TestActionOnAFork(t *testing.T) {
 		},
 	})
 	os.Remove("apkgate.yml") // the second workflow checks nothing out
-	w.env["INPUT_COMMENT_ON"] = "regression"
+	w.env["INPUT_COMMENT"] = "regression"
 	w.want(w.apkgate("action", "comment"), exit.StatusPass)
 	if n := len(w.Comments(9)); n != 0 {
-		t.Errorf("%d comments on what is no regression, want none with comment-on: regression", n)
+		t.Errorf("%d comments on what is no regression, want none with comment: regression", n)
 	}
-	delete(w.env, "INPUT_COMMENT_ON")
+	delete(w.env, "INPUT_COMMENT")
 	w.want(w.apkgate("action", "comment"), exit.StatusPass)
 	if len(w.Comments(9)) != 1 || len(w.Comments(7)) != 0 || len(w.Checks()) != 0 {
 		t.Fatalf("comments on 9: %d, on 7: %d, check runs: %d; want 1, 0, 0", len(w.Comments(9)), len(w.Comments(7)), len(w.Checks()))
@@ -65,7 +65,7 @@ func TestActionCommentsForEachLegOfAFork(t *testing.T) {
 		w.env["INPUT_COMMENT"] = "false"
 		w.apkgate("action", "run")
 	}
-	w.env["INPUT_LEG"], w.env["INPUT_ARTIFACT"] = "", "downloaded"
+	w.env["INPUT_LEG"], w.env["INPUT_ARTIFACT"], w.env["INPUT_COMMENT"] = "", "downloaded", ""
 	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_RUN_ID"] = "workflow_run", "300"
 	w.event(map[string]any{
 		"repository": map[string]any{"id": 1, "full_name": "octo/app"},
@@ -78,7 +78,7 @@ func TestActionCommentsForEachLegOfAFork(t *testing.T) {
 	if n := len(w.Comments(7)); n != 1 {
 		t.Fatalf("%d comments, want one", n)
 	}
-	contains(t, "the comment", w.Comments(7)[0].Body, "### ❌ Regression\n", "| api 29 | ❌ Regression |", "| api 34 | ✅ Pass |")
+	contains(t, "the comment", w.Comments(7)[0].Body, "### ❌ Regression: api 29: ", "| api 29 | ❌ Regression |", "| api 34 | ✅ Pass |")
 
 	meta := w.read("downloaded/apkgate-report-29/meta.json")
 	w.write("downloaded/apkgate-report-29/meta.json", strings.Replace(meta, "api 29", "<img src=x>", 1))

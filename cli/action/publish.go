@@ -85,7 +85,7 @@ func publish(c terminal.Console, cmd *cobra.Command, f *flags) error {
 func (a *call) reporter(leg string) *githubactions.Reporter {
 	return &githubactions.Reporter{
 		Runner: a.Runner, Client: a.Client, Job: a.Job, Name: a.Name, Leg: leg, FailOn: gate.FailRegression,
-		Comment: true, CommentOn: a.CommentOn, Check: true,
+		Legs: a.Legs, Comment: a.Comment, CommentOn: a.CommentOn, Check: true, ReportURL: a.ReportURL, Accept: a.Accept,
 	}
 }
 

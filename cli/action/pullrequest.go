@@ -28,6 +28,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/sourcelocation"
 	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/worktree"
 )
 
 // maxBaseCommits is how far back on the base branch commits are distinguished.
@@ -125,6 +126,8 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown anyway
 	in.Verdict = in.Verdict.WithLoss(measured.Lacking(loss))
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
+	in.Next = reproduce(c, cfg, f, base, in.Verdict)
+	in.Meta.Base = layout.Origin{Commit: base.Source.Commit, At: worktree.CommittedAt(ctx, c.Workspace("."), base.Source.Commit)}
 	marked := openstore.Judged(ctx, into, in.Verdict)
 	in.Meta.Repository = a.Job.Repository()
 	known := sourcelocation.Find(c, cfg, cmp.Or(f.Config, config.FileName))

@@ -152,7 +152,7 @@ func (a *call) decided(ctx context.Context, v gate.Verdict, catalogue *metric.Ca
 func refreshContent(did saved.Refresh, answer document.Document) githubactions.Content {
 	content := githubactions.Content{
 		Outcome: did.Outcome(), Headline: answer.Headline(),
-		Counts: map[gate.Outcome]int{}, Markdown: githubactions.Comment(answer),
+		Counts: map[gate.Outcome]int{}, Document: answer,
 	}
 	for _, x := range did.Refused {
 		content.Counts[x.Verdict]++

@@ -28,16 +28,16 @@ type runFlags struct {
 	flags
 	settings.PolicyFlags
 	measurement.CollectFlags
-	sessions          session.Flags
-	why               explanation.Flags
-	mode              string
-	comment, checkRun bool
-	base, head        string // APKs, for mode compare
-	baseAPK           string // for mode pull-request
-	baseCommit        string
-	rounds            int
-	acceptRegression  bool // for mode refresh
-	branches          []string
+	sessions         session.Flags
+	why              explanation.Flags
+	mode             string
+	checkRun         bool
+	base, head       string // APKs, for mode compare
+	baseAPK          string // for mode pull-request
+	baseCommit       string
+	rounds           int
+	acceptRegression bool // for mode refresh
+	branches         []string
 }
 
 func runCommand(c terminal.Console) *cobra.Command {
@@ -61,7 +61,6 @@ func runCommand(c terminal.Console) *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.branches, "branches", nil, "for mode refresh: the branches whose builds may be accepted (default: the repository's default branch)")
 	cmd.Flags().IntVar(&f.rounds, "rounds", measure.DefaultRounds, "for mode compare: how often each build is measured on each device")
 	cmd.Flags().BoolVar(&f.acceptRegression, "accept-regression", false, "for mode refresh: accept the runs even if the gate calls one a regression")
-	cmd.Flags().BoolVar(&f.comment, "comment", true, "comment on the pull request")
 	cmd.Flags().BoolVar(&f.checkRun, "check-run", true, "show a check run on the head commit")
 	return cmd
 }
@@ -103,7 +102,7 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 			return err
 		}
 	}
-	a.Comment, a.Check = f.comment, f.checkRun
+	a.Check = f.checkRun
 	f.Profiles, f.Evidence.Report = f.artifact, f.artifact // a reviewer opens them from there
 	a.Begin(cmd.Context())
 	cancelled := make(chan struct{})

@@ -7,7 +7,6 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/usecase/openstore"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -36,7 +35,7 @@ func nextStep(v gate.Verdict, f runFlags) []document.Fact {
 				if f.APK != "" {
 					again += " --apk " + device.Quote(f.APK)
 				}
-				return step("Next", "fix what ended run "+wording.Name(r.ID)+", and measure again:", again)
+				return step("Next", "fix what ended it, and measure again:", again)
 			}
 		}
 	case gate.Regression:

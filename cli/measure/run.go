@@ -202,6 +202,7 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store runstore.Store, 
 	if f.replay == nil || set.Store != f.replay.Store() { // which is removed at the end
 		in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), runevidence.InHistory(in.Runs, openstore.Kept(set.Store), repeated(f.ConfigFlags)))
 	}
+	in.Meta.Base = layout.Origin{Commit: s.Base.Source.Commit, At: worktree.CommittedAt(ctx, c.Dir, s.Base.Source.Commit)}
 	verdict := in.Verdict
 	marked := openstore.Judged(ctx, store, verdict)
 	if f.accept && marked == nil {

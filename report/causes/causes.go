@@ -41,9 +41,9 @@ func (s Story) title(section diagnose.Section, e diagnose.Explanation) string {
 // has the cause that explains most, once; the others' are in their sections.
 func (s Story) Facts() []document.Fact {
 	var out []document.Fact
-	add := func(label, text string) {
+	add := func(label, text string, to document.Question) {
 		if text != "" {
-			out = append(out, document.Fact{Label: label, Text: text})
+			out = append(out, document.Fact{Label: label, Text: text, Answers: to})
 		}
 	}
 	main := s.main()
@@ -53,12 +53,12 @@ func (s Story) Facts() []document.Fact {
 		if n := len(section.Runs) - 1; n > 0 && fact != "" {
 			fact = s.Title(first) + ": " + fact + "; " + prose.Count(n, "more run has", "more runs have") + " " + section.Has + " too"
 		}
-		add(section.Label, fact)
+		add(section.Label, fact, document.Proof)
 		if len(first.Causes) == 0 || first.Lines != nil {
-			add(section.Line, text(first.Lead))
+			add(section.Line, text(first.Lead), document.Why)
 		}
 		for _, c := range main[i] {
-			add(section.Line, s.at(c, text(c.Sentence)))
+			add(section.Line, s.at(c, text(c.Sentence)), document.Why)
 		}
 	}
 	return out

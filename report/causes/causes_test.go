@@ -67,7 +67,7 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	doubted.Evidence = []diagnose.Link{{Digest: strings.Repeat("0123456789abcdef", 4), FromMS: 100, ToMS: 250}}
 	doubted.Tables = []diagnose.Table{{Title: "Gauges", Columns: []diagnose.Column{{Title: "Gauge"}, {Title: "Level"}, {Title: "Status"}}, Rows: []diagnose.Row{{Cells: []diagnose.Phrase{diagnose.Say("north"), nil, diagnose.Say("wet")}, Direction: gate.ToRegression}}}}
 	s := storyOf(doubted, high("A", "com.example.Tide.rise", 0.7))
-	if got, want := s.Facts(), []document.Fact{{Label: "Water cause", Text: "E2: frames.count: com.example.Tide.rise rose by 70" + wording.NBSP + "%"}}; !slices.Equal(got, want) {
+	if got, want := s.Facts(), []document.Fact{{Label: "Water cause", Text: "E2: frames.count: com.example.Tide.rise rose by 70" + wording.NBSP + "%", Answers: document.Why}}; !slices.Equal(got, want) {
 		t.Errorf("the facts are %+v, want %+v", got, want)
 	}
 	sections := s.Groups()

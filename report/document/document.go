@@ -20,6 +20,7 @@ type Document struct {
 	Notes    []string // shown near the top, such as "The devices are simulated."
 	Facts    []Fact
 	Checks   []Check
+	Chart    *Chart // nil for none
 	Sections []Section
 	Warnings List
 	Footer   string
@@ -76,6 +77,10 @@ type Fact struct {
 	Label, Text string
 	// Command follows the text, to be copied; "" for none.
 	Command string
+	// Link is the address that the text leads to; "" for none.
+	Link string
+	// Answers is the question that the fact answers, "" for one of its own.
+	Answers Question
 	// Detail is set where it is for those who want more than the first screen.
 	Detail bool
 	// Of is the ID of the section whose first entry is this fact, "" for most. A format with that
@@ -84,11 +89,29 @@ type Fact struct {
 	Of string
 }
 
+// Question is one that a reader has at first, where several facts may answer it: a place with one
+// line for each question has the first fact on why, and all on what to do next.
+type Question string
+
+// The questions.
+const (
+	Why   Question = "why"
+	Proof Question = "proof" // what the answer to why is based on
+	Next  Question = "next"  // what to do now
+)
+
 // Check is what one scenario came to on one device, in a line.
 type Check struct {
 	Outcome Outcome
 	Title   string // the scenario, the device
 	Text    string // what is worse, or why there is no answer; "" for nothing
+}
+
+// Chart is what was worst, round by round, for a place that draws no pictures but numbers: base and
+// head are as long.
+type Chart struct {
+	Title, Unit string
+	Base, Head  []float64
 }
 
 // Outcome is the outcome of an answer. An unknown one counts as Invalid.

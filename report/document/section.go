@@ -94,6 +94,7 @@ type Gallery struct {
 type Figure struct {
 	ID              string // its name within a page
 	Caption, Detail string
+	Of              string // what it shows, as of a Row; "" for none
 	Picture         Picture
 }
 

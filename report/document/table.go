@@ -23,7 +23,8 @@ type Table struct {
 type Column struct {
 	Title string
 	Spare int  // the order in which a narrow place leaves it out, from 1; 0 is never
-	Idle  bool // it has no information in this table, and is there so that tables of several comments are alike
+	Idle  bool // it has no information in this table, and is left out but on a terminal
+	First bool // a comment has it next to the subject, where a phone shows it
 	Gaps  bool // it may have no value
 	// Sketch marks a picture made of characters: a page has the picture itself.
 	Sketch bool
@@ -49,6 +50,7 @@ type Row struct {
 	Tone  Tone
 	Minor bool   // it adds to an earlier row on the same subject
 	After bool   // it is a consequence of the row before it
+	Of    string // what it is about, as of a Figure that shows it; "" for none
 	Brief string // the status in a word, where there is no room for more; "" is the status
 	Link  string // where the subject leads to on a page; "" for nowhere
 }

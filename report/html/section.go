@@ -57,6 +57,7 @@ type item struct{ Class, Mark, Text, Link string }
 
 // picture is a figure in the two widths that the page chooses from.
 type picture struct {
+	ID              string
 	Caption, Detail string
 	Wide, Narrow    template.HTML
 }
@@ -64,21 +65,39 @@ type picture struct {
 // sections returns the document's sections that are not empty, folded ones last.
 func sections(all []document.Section) []section {
 	var open, folded []section
-	ids := map[string]int{}
+	ids, shown := map[string]int{}, shownIn(all)
 	for _, s := range all {
 		if ids[s.ID]++; ids[s.ID] > 1 && s.ID != "" { // a kind of cause may have the name of a section
 			s.ID += strconv.Itoa(ids[s.ID])
 		}
-		shown, ok := newSection(s)
+		made, ok := newSection(s)
+		if ok && made.Table != nil {
+			made.Table.link(shown)
+		}
 		switch {
 		case !ok:
 		case s.Folded:
-			folded = append(folded, shown)
+			folded = append(folded, made)
 		default:
-			open = append(open, shown)
+			open = append(open, made)
 		}
 	}
 	return slices.Concat(open, folded)
+}
+
+// shownIn returns the first figure of each thing that a figure shows.
+func shownIn(all []document.Section) map[string]string {
+	out := map[string]string{}
+	for _, s := range all {
+		if g, ok := s.Body.(*document.Gallery); ok {
+			for _, f := range g.Figures {
+				if _, known := out[f.Of]; !known && f.Of != "" {
+					out[f.Of] = f.ID
+				}
+			}
+		}
+	}
+	return out
 }
 
 func newSection(s document.Section) (section, bool) {
@@ -139,7 +158,7 @@ func newGallery(head opening, g *document.Gallery) *shelf[picture] {
 // draw draws a figure for wide and for narrow pages.
 func draw(f document.Figure) picture {
 	return picture{
-		Caption: f.Caption, Detail: f.Detail,
+		ID: f.ID, Caption: f.Caption, Detail: f.Detail,
 		Wide:   template.HTML(f.Picture.Draw(f.ID+"w", "wide", figure.Wide)),     //nolint:gosec // pictures escape every text
 		Narrow: template.HTML(f.Picture.Draw(f.ID+"n", "narrow", figure.Narrow)), //nolint:gosec // pictures escape every text
 	}

@@ -35,6 +35,7 @@ type row struct {
 	Class, Mark, Status string
 	Tight               bool // the status stays on one line
 	After               bool
+	Of, Figure          string // what it is about, and the figure that shows that
 }
 
 type cell struct {
@@ -64,6 +65,18 @@ func newTable(head opening, t *document.Table, fold bool) *table {
 	return out
 }
 
+// link makes rows lead to the figures that show what they are about.
+func (t *table) link(figures map[string]string) {
+	for _, g := range []*grid{&t.Open, t.Folded} {
+		if g == nil {
+			continue
+		}
+		for i := range g.Rows {
+			g.Rows[i].Figure = figures[g.Rows[i].Of]
+		}
+	}
+}
+
 func noteOf(t *document.Table) template.HTML {
 	return template.HTML(template.HTMLEscapeString(t.Note)) //nolint:gosec // escaped
 }
@@ -87,7 +100,7 @@ const shortStatus = 12
 
 func newRow(t *document.Table, r document.Row) row {
 	last := len(r.Cells) - 1
-	out := row{What: r.Cells[0], Link: r.Link, Status: prose.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
+	out := row{What: r.Cells[0], Link: r.Link, Status: prose.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After, Of: r.Of}
 	out.Tight = !t.Wordy || utf8.RuneCountInString(out.Status) <= shortStatus
 	if t.Names {
 		out.What = wording.Method(out.What, maxName)

@@ -81,7 +81,7 @@ func TestRunWithCauseComesFirst(t *testing.T) {
 	dumb.Iterations[0].Metrics["energy.total_j"] = 17
 	telling.ID = "H2"
 	got := markdownOfInput(t, judged(gate.ToRegression, explain(dumb, baseJoules()), explain(telling, baseJoules())))
-	if err := inOrder(got, "**Energy:** Google Emulator 2 (Android 14): 15.6 J", "**Energy cause:** com.example.mail.MessageView.decode"); err != nil {
+	if err := inOrder(got, "**Energy cause:** com.example.mail.MessageView.decode", "**Energy:** Google Emulator 2 (Android 14): 15.6 J"); err != nil {
 		t.Error(err)
 	}
 }

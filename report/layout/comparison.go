@@ -43,33 +43,44 @@ func Comparison(in ComparisonInput) document.Document {
 		in.Catalogue = metric.Default()
 	}
 	d := document.Document{
-		Title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), Notes: notes(in.Notes),
-		Answer:   document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Lead: wording.Sentence(v.Reason)},
-		Facts:    []document.Fact{{Label: "Base", Text: buildTitle(v.Base)}, {Label: "Head", Text: buildTitle(v.Head)}},
+		Title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), Notes: notes(in.Notes), Checked: abCounts(v),
+		Answer: document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Lead: wording.Sentence(v.Reason)},
+		Checks: abChecks(in), Screen: screen,
 		Warnings: warnings(v.Warnings[:min(len(v.Warnings), maxWarnings)], document.Room{Open: 10}),
 		Footer:   wording.Name(in.Version), Version: wording.Name(in.Version), Kind: "comparison",
 	}
-	if text := blocks(v.Verdict, v.FailOn, ""); text != "" {
-		d.Facts = append(d.Facts, document.Fact{Label: "Blocks", Text: text})
-	}
-	for _, scenario := range v.Scenarios {
-		d.Facts = append(d.Facts, document.Fact{Label: "Measured", Text: abMeasured(scenario, len(v.Scenarios) > 1)})
-		d.Sections = append(d.Sections, in.tables(scenario)...)
-	}
 	why := explainedBuilds(in)
-	d.Facts = append(d.Facts, document.Fact{Label: "Intervals", Text: "of " + wording.Percent(v.Level) + " each; p is corrected for all comparisons"})
-	d.Facts = append(d.Facts, why.Facts()...)
-	if in.Why != "" && v.Verdict == gate.Regression {
-		d.Facts = append(d.Facts, document.Fact{Label: "Why", Text: wording.Sentence(in.Why)})
-	}
-	if v.Hint != "" {
-		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(v.Hint)})
+	d.Facts = in.facts(why)
+	for _, scenario := range v.Scenarios {
+		d.Sections = append(d.Sections, in.tables(scenario)...)
 	}
 	d.Sections = append(d.Sections, why.Groups()...)
 	d.Problems = append(worseIn(in, why), why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.Catalogue, "the base build")
 	d.Data = saved.OfComparison(v, why.energy, why.causes(), in.CausesTotal)
 	return d
+}
+
+// facts returns the facts of the first screen, and after them the details.
+func (in ComparisonInput) facts(why explained) []document.Fact {
+	v := in.Verdict
+	var out, details factList
+	out.add("Blocks", blocks(v.Verdict, v.FailOn, ""))
+	out.add("Against", "the base build "+buildTitle(v.Base))
+	out = append(out, why.Facts()...)
+	if v.Verdict == gate.Regression {
+		out.answer(document.Why, "Why", wording.Sentence(in.Why))
+	}
+	out.answer(document.Next, "Next", wording.Sentence(v.Hint))
+	details.add("Head", buildTitle(v.Head))
+	for _, scenario := range v.Scenarios {
+		details.add("Measured", abMeasured(scenario, len(v.Scenarios) > 1))
+	}
+	details.add("Intervals", "of "+wording.Percent(v.Level)+" each; p is corrected for all comparisons")
+	for i := range details {
+		details[i].Detail = true
+	}
+	return append(out, details...)
 }
 
 // buildTitle names a build: "com.example 1.4.0 release, commit 0123456789".
@@ -200,7 +211,7 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 	head, base := shownShift(m, shift)
 	amount, share := shift.Shift, shift.Change
 	if shift.Limit != nil { // the head's own number breaks it
-		amount, share = gate.Change(m, shift.Base, shift.Head-shift.Base, metric.Linear)
+		amount, share = overLimit(m, shift)
 	}
 	interval := "–"
 	if shift.HasInterval() && shift.Limit == nil {
@@ -215,4 +226,9 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 // OfComparison returns the input for a saved comparison.
 func OfComparison(c saved.Comparison) ComparisonInput {
 	return ComparisonInput{Verdict: c.Verdict, Energy: c.Energy, Causes: c.Causes, CausesTotal: c.CausesTotal}
+}
+
+// overLimit returns by how much the head's own number, which breaks a limit, exceeds the base's.
+func overLimit(m metric.Metric, d sidebyside.Difference) (amount, share float64) {
+	return gate.Change(m, d.Base, d.Head-d.Base, metric.Linear)
 }

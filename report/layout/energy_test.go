@@ -278,7 +278,7 @@ func TestOneRunStandsForSeveral(t *testing.T) {
 		changes = append(changes, explain(head, baseJoules()))
 	}
 	got := markdownOfInput(t, judged(gate.ToRegression, changes...))
-	if err := inOrder(got, "Google Emulator 2 (Android 14): 15.6 J per repetition", "2 more runs have joules too", "Google Emulator 2 (Android 14):", "called from Inbox.open; in 2 of 3 runs."); err != nil {
+	if err := inOrder(got, "Google Emulator 2 (Android 14):", "called from Inbox.open; in 2 of 3 runs.", "Google Emulator 2 (Android 14): 15.6 J per repetition", "2 more runs have joules too"); err != nil {
 		t.Error(err)
 	}
 	if n := strings.Count(got, "MessageView.decode +2.1 J"); n != 2 {
@@ -292,7 +292,7 @@ func TestComparisonNamesDevices(t *testing.T) {
 	other.ID, other.Context["model"], other.Iterations[0].Metrics["energy.total_j"] = "H2", "Tablet", 14
 	in.Energy = append(in.Energy, explain(other, baseJoules()))
 	var b bytes.Buffer
-	if err := asText(&b, Comparison(in), document.Options{Width: 200}); err != nil {
+	if err := asText(&b, Comparison(in), document.Options{Width: 200, Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := inOrder(b.String(), "Google Emulator, Android 14: 15.6 J", "Where the energy goes: Google Emulator, Android 14", "in 2 of 2 runs."); err != nil {
@@ -311,7 +311,7 @@ func TestCommentNamesFewMethods(t *testing.T) {
 	if !strings.Contains(got, "**Energy cause:** 8 methods, the first com.example.mail.Part.a +0.33 J") {
 		t.Errorf("one of eight is called the cause:\n%s", got)
 	}
-	_, rest, _ := strings.Cut(got, "#### Where the energy goes")
+	_, rest, _ := strings.Cut(got, "<summary>Where the energy goes")
 	open, folded, _ := strings.Cut(rest, "<details>")
 	if n := strings.Count(open, "com.example.mail.Part."); n != 5 || !strings.Contains(open, "And 3 more methods in the table.") {
 		t.Errorf("%d methods are named, want 5 and 3 more in the table:\n%s", n, open)

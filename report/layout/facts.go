@@ -23,10 +23,22 @@ func (s story) facts(in Input) []document.Fact {
 // factList is facts that have a text.
 type factList []document.Fact
 
-func (l *factList) add(label, text string) {
+func (l *factList) add(label, text string) { l.answer("", label, text) }
+
+// answer adds a fact that answers a question.
+func (l *factList) answer(to document.Question, label, text string) {
 	if text != "" {
-		*l = append(*l, document.Fact{Label: label, Text: text})
+		*l = append(*l, document.Fact{Label: label, Text: text, Answers: to})
 	}
+}
+
+// Steps returns facts as answers to what to do next.
+func Steps(all []document.Fact) []document.Fact {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].Answers = document.Next
+	}
+	return out
 }
 
 // first returns the facts of the first screen: whether it blocks, against what, why, what now.
@@ -39,19 +51,19 @@ func (s story) first(in Input) []document.Fact {
 	out.add("Against", against(in))
 	switch s.Rest {
 	case gate.Inconclusive:
-		out.add("What would settle it", s.settle(in.Verdict))
+		out.answer(document.Next, "What would settle it", s.settle(in.Verdict))
 	case gate.Pass:
 		out.add("Would have seen", sensitivity(in))
 		out.add("Excluded", excluded(in))
 		out.add("Not judged", unjudged(in))
 	case gate.Invalid:
-		out.add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+		out.answer(document.Next, "What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
 	out = append(out, s.Why.Facts()...)
 	if s.Outcome == gate.Regression {
-		out.add("Why", wording.Sentence(in.Why))
+		out.answer(document.Why, "Why", wording.Sentence(in.Why))
 	}
-	return append(out, in.Next...)
+	return append(out, Steps(in.Next)...)
 }
 
 // details returns the facts for those who want more than the first screen.
@@ -119,6 +131,9 @@ func against(in Input) string {
 			text := strings.TrimSpace("base build " + wording.Name(x.Base.App.Version))
 			if c := wording.Name(x.Base.Source.Commit); c != "" {
 				text += ", commit " + wording.Commit(c)
+				if at := in.Meta.Base; at.Commit == x.Base.Source.Commit && !at.At.IsZero() {
+					text += " of " + dateOf(at.At)
+				}
 			}
 			if !slices.Contains(parts, text) {
 				parts = append(parts, text)
@@ -128,8 +143,8 @@ func against(in Input) string {
 	parts = parts[:min(len(parts), 2)]
 	if history > 0 {
 		text := prose.Count(history, "accepted run", "accepted runs")
-		if n := in.Meta.Newest; !n.Started.IsZero() {
-			text += ", the newest of " + n.Started.UTC().Format(time.DateOnly)
+		if n := in.Meta.Newest; !n.At.IsZero() {
+			text += ", the newest of " + dateOf(n.At)
 			if c := wording.Name(n.Commit); c != "" {
 				text += " (commit " + wording.Commit(c) + ")"
 			}
@@ -138,6 +153,8 @@ func against(in Input) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+func dateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // sensitivity reports what a pass is worth: the worsening of the whole run that nine of ten builds
 // would have shown, of a ratio in points. It leaves out metrics for which some run could not tell,

@@ -28,6 +28,9 @@ type finding struct {
 // cell identifies a finding, together with its direction.
 type cell struct{ Scenario, Event, MetricName string }
 
+// key identifies a cell in a page.
+func (c cell) key() string { return c.Scenario + "\x00" + c.Event + "\x00" + c.MetricName }
+
 // hit is the comparison of one run.
 type hit struct {
 	Run        *gate.RunVerdict

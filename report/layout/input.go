@@ -60,16 +60,18 @@ type Meta struct {
 	Repository string // "owner/name"
 	BaseCommit string // the commit of the history
 	HeadCommit string // the commit that was checked
+	// Base is the commit that the base build of the rounds was built from.
+	Base Origin
 	// Newest is the newest accepted run that a run was compared with.
-	Newest Newest
+	Newest Origin
 	// Version is the version of apkgate that made the report: "apkgate 0.3.1".
 	Version string
 }
 
-// Newest is when a run was made, of which commit; both may be unknown.
-type Newest struct {
-	Started time.Time
-	Commit  string
+// Origin is a commit, and when it, or a run of it, was made; both may be unknown.
+type Origin struct {
+	At     time.Time
+	Commit string
 }
 
 func (in Input) catalogue() *metric.Catalogue {

@@ -32,8 +32,8 @@ func TestMarkdownRegression(t *testing.T) {
 	for _, want := range []string{
 		"### ❌ Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the middle run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons\n",
 		"> The devices are simulated.\n",
-		"| whole run: frames rendered | 450 | 270 | −40 % | −43…\u2060−37 % | 5 of 5 | **worse** |\n",
-		"| └ E3: frames rendered | 110 | 82 | −25 % | −28…\u2060−22 % | 5 of 5 | after-effect of E2 |\n",
+		"| whole run: frames rendered | −40 % | 450 | 270 | −43…\u2060−37 % | 5 of 5 | **worse** |\n",
+		"| └ E3: frames rendered | −25 % | 110 | 82 | −28…\u2060−22 % | 5 of 5 | after-effect of E2 |\n",
 		"- All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).\n",
 		"```mermaid\nflowchart LR\n",
 		"<sub>commit abcdef0123 against 0123456789 · k9mail/k-9 · preset default · apkgate 0.1.0</sub>\n",

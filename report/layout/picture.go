@@ -31,7 +31,7 @@ func historySection(findings []finding) document.Section {
 		if f.AfterEffectOf != "" {
 			caption += " (" + f.status() + ")"
 		}
-		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("h%d", i), Caption: caption, Picture: fig})
+		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("h%d", i), Caption: caption, Of: f.key(), Picture: fig})
 	}
 	if n := len(all) - len(g.Figures); n > 0 {
 		g.Rest = "And " + prose.Count(n, "more deviation without a picture", "more deviations without a picture") + "; the JSON report has everything."

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -229,26 +230,43 @@ func worstOf(m metric.Metric, x *gate.RoundsComparison) (worse float64, known bo
 // maxRounds is the maximum number of figures of rounds.
 const maxRounds = 12
 
-// roundsSection draws the results of the two builds in turns, gravest first.
-func roundsSection(in Input) document.Section {
+// roundsSection draws the results of the two builds in turns, gravest first, and of these in the
+// order of the findings.
+func roundsSection(in Input, findings []finding) document.Section {
 	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
-	total := 0
-	add := func(r gate.RunVerdict, c gate.Comparison) {
-		if total++; total <= maxRounds {
-			fig := in.rounds(r, c)
-			g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", total), Caption: fig.Title, Detail: fig.Description(), Picture: fig})
+	place := map[cell]int{}
+	for i, f := range flat(findings) {
+		if _, known := place[f.cell]; !known {
+			place[f.cell] = i
 		}
 	}
-	for _, d := range []gate.Direction{gate.ToRegression, gate.Suspect, gate.None, gate.ToImprovement} {
-		for _, whole := range []bool{true, false} {
-			for _, r := range in.Verdict.Runs {
-				for _, c := range r.Comparisons {
-					if c.Rounds != nil && len(c.Rounds.Values) > 0 && c.Direction == d && (c.Event == "") == whole {
-						add(r, c)
-					}
-				}
+	type drawn struct {
+		cell
+		r *gate.RunVerdict
+		c gate.Comparison
+	}
+	var all []drawn
+	for i := range in.Verdict.Runs {
+		r := &in.Verdict.Runs[i]
+		for _, c := range r.Comparisons {
+			if c.Rounds != nil && len(c.Rounds.Values) > 0 {
+				all = append(all, drawn{cell{r.Scenario, c.Event, c.Metric}, r, c})
 			}
 		}
+	}
+	at := func(d drawn) int {
+		if i, found := place[d.cell]; found {
+			return i
+		}
+		return len(place) + min(len(d.Event), 1)
+	}
+	slices.SortStableFunc(all, func(a, b drawn) int {
+		return cmp.Or(cmp.Compare(gravityOfPicture(b.c.Direction), gravityOfPicture(a.c.Direction)), cmp.Compare(at(a), at(b)))
+	})
+	total := len(all)
+	for i, d := range all[:min(total, maxRounds)] {
+		fig := in.rounds(*d.r, d.c)
+		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", i+1), Caption: fig.Title, Detail: fig.Description(), Of: d.key(), Picture: fig})
 	}
 	if n := total - len(g.Figures); n > 0 {
 		g.Rest = "And " + prose.Count(n, "more comparison in turns", "more comparisons in turns") + "; the JSON report has everything."
@@ -258,6 +276,36 @@ func roundsSection(in Input) document.Section {
 		Guide: "Each dot is a round: how far the head build lies above the base build beside it, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
 	}
 }
+
+// gravityOfPicture orders pictures: what improved comes after what is unchanged.
+func gravityOfPicture(d gate.Direction) int {
+	if d == gate.ToImprovement {
+		return -1
+	}
+	return d.Gravity()
+}
+
+// chart returns the rounds of the first finding that was measured in rounds, of the run with the
+// middle change; nil for none.
+func (s story) chart() *document.Chart {
+	for _, f := range s.Findings {
+		for _, h := range f.Hits {
+			x := ofRounds(h.Comparison)
+			if x == nil || len(x.Values) == 0 || inTurns(h.Comparison).Change != f.middle().Change {
+				continue
+			}
+			chart := &document.Chart{Title: f.what() + " on " + device(*h.Run), Unit: f.Metric.Unit}
+			for _, v := range x.Values[:min(len(x.Values), maxCharted)] {
+				chart.Base, chart.Head = append(chart.Base, v[0]), append(chart.Head, v[1])
+			}
+			return chart
+		}
+	}
+	return nil
+}
+
+// maxCharted limits the rounds of a chart.
+const maxCharted = 60
 
 // rounds returns the figure of one comparison in rounds.
 func (in Input) rounds(r gate.RunVerdict, c gate.Comparison) figure.Rounds {

@@ -22,7 +22,7 @@ const (
 func runsSection(in Input) document.Section {
 	runs := in.Verdict.Runs
 	cards := &document.Cards{
-		Heads: []string{"Run", "Device", "Verdict", "Why", "Compared with"}, Noun: document.Noun{One: "run", Many: "runs"},
+		Heads: []string{"Device", "Verdict", "Why", "Compared with", "Run"}, Noun: document.Noun{One: "run", Many: "runs"},
 		Rooms: document.Rooms{Terminal: document.Room{Open: 10}, Comment: document.Room{Most: 100}, Page: document.Room{Most: pageRuns}},
 	}
 	rows := roomFor(runs)

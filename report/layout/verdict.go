@@ -30,9 +30,10 @@ func Verdict(in Input) document.Document {
 		Warnings: warnings(in.Verdict.Warnings, document.Room{Open: 5}),
 		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes(), in.CausesTotal), Kind: "verdict", Version: wording.Name(in.Meta.Version),
 	}
+	d.Chart = s.chart()
 	d.Sections = slices.Concat(
 		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),
-		[]document.Section{openSection(in), recentSection(in, s.Findings), framesSection(in), roundsSection(in), historySection(s.Findings), keptSection(in), rulesSection(s.Rules), modesSection(in), runsSection(in)},
+		[]document.Section{openSection(in), recentSection(in, s.Findings), framesSection(in), roundsSection(in, s.Findings), historySection(s.Findings), keptSection(in), rulesSection(s.Rules), modesSection(in), runsSection(in)},
 	)
 	d.Problems = append(problems(in, s.Findings, s.Why), s.Why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.catalogue(), "the history of accepted runs")
@@ -68,7 +69,7 @@ func findingsSection(all []finding, several bool) document.Section {
 		r.Minor = !first[i]
 		t.Rows = append(t.Rows, r)
 	}
-	s := document.Section{ID: "what", Title: document.Titles{Page: "What changed"}, Body: t}
+	s := document.Section{ID: "what", Title: document.Titles{Comment: "What changed", Page: "What changed"}, Body: t}
 	s.Guide = guideTo(rows)
 	return s
 }
@@ -99,7 +100,7 @@ func findingsTable(runs bool) *document.Table {
 		Columns: document.Columns([]string{"Interval", "Expected", "This run"}, titles...),
 		Noun:    document.Noun{One: "deviation", Many: "deviations"}, Keep: 32, Wordy: true,
 	}
-	t.Columns[4].Gaps = true
+	t.Columns[3].First, t.Columns[4].Gaps = true, true
 	return t
 }
 
@@ -110,7 +111,7 @@ func (f finding) row(what string, runs bool) document.Row {
 	between := strings.TrimSuffix(interval(f.Metric, c), wording.Unit(percentagePoints)) // the change next to it has the unit
 	r := document.Row{
 		Cells: []string{what, expected, value, change(f.Metric, c), between},
-		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "",
+		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "", Of: f.key(),
 	}
 	if runs {
 		r.Cells = append(r.Cells, f.fraction())

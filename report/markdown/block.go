@@ -20,9 +20,10 @@ const (
 )
 
 // blocks returns the document's sections, most important first: unfolded ones, the folded parts of
-// their tables, folded ones, and the warnings.
+// their tables, folded ones, and the warnings. After a first screen everything is folded.
 func blocks(d document.Document) []block {
 	var open, more, folded []block
+	screen := d.Screen > 0
 	for _, s := range d.Sections {
 		switch body := s.Body.(type) {
 		case *document.Table:
@@ -31,6 +32,8 @@ func blocks(d document.Document) []block {
 			case len(body.Rows) == 0:
 			case s.Folded:
 				folded = append(folded, foldedTable(s, body, first, body.Count()))
+			case screen:
+				open = append(open, foldedTable(s, body, slices.Concat(first, rest), body.Count()))
 			default:
 				total := body.Count()
 				if len(rest) > 0 {
@@ -40,28 +43,51 @@ func blocks(d document.Document) []block {
 				open = append(open, openTable(s, body, first, total))
 			}
 		case *document.List:
-			open = append(open, list(s, body)...)
+			open = append(open, list(s, body, screen)...)
 		case *document.Groups:
-			open = append(open, groups(s, body)...)
+			open = append(open, groups(s, body, screen)...)
 		case *document.Cards:
 			if len(body.Cards) > 0 {
 				folded = append(folded, cards(s, body))
 			}
 		}
 	}
-	if text := facts(d.Facts, true); text != "" {
-		folded = append([]block{{head: fold("Details") + text, tail: unfold}}, folded...)
+	if _, details := firstFacts(d); len(details) > 0 {
+		folded = append([]block{{head: fold("Details") + facts(details), tail: unfold}}, folded...)
 	}
 	out := slices.Concat(open, more, folded)
+	if d.Chart != nil {
+		out = append(chart(d.Chart), out...)
+	}
 	if w := warnings(d); len(w.lines) > 0 {
 		out = append(out, w)
 	}
 	return out
 }
 
-// fold opens a folded part; the blank line makes Markdown work inside it.
+// part opens a section under its title: folded, with a summary of what is inside, or unfolded.
+func part(title, summary string, folded bool) block {
+	if folded {
+		return block{head: fold(summary), tail: unfold}
+	}
+	return block{head: heading(title)}
+}
+
+// fold opens a folded part under its summary, in which HTML is active but Markdown is not; the
+// blank line makes Markdown work inside of it.
 func fold(summary string) string {
-	return "\n<details><summary>" + Escape(summary) + "</summary>\n\n"
+	return "\n<details><summary>" + strings.ReplaceAll(escapePre(wording.Visible(summary)), "$", "<span>$</span>") + "</summary>\n\n"
+}
+
+// counted returns a title with how many entries are below it, "7 rows" alone where that says it all.
+func counted(title string, noun document.Noun, n int) string {
+	switch {
+	case noun.Many == "":
+		return title
+	case title == "", strings.EqualFold(title, noun.Many):
+		return noun.Count(n)
+	}
+	return title + ": " + noun.Count(n)
 }
 
 const unfold = "\n</details>\n"
@@ -79,7 +105,7 @@ func openTable(s document.Section, t *document.Table, rows []document.Row, total
 }
 
 func foldedTable(s document.Section, t *document.Table, rows []document.Row, total int) block {
-	return table(block{head: fold(s.Title.Comment) + note(t), tail: unfold, total: total}, t, rows)
+	return table(block{head: fold(counted(s.Title.Comment, t.Noun, total)) + note(t), tail: unfold, total: total}, t, rows)
 }
 
 // overflow returns the rows of a table that did not fit in its place.
@@ -96,36 +122,54 @@ func note(t *document.Table) string {
 
 // table adds rows to a block. Numbers are aligned to the right.
 func table(b block, t *document.Table, rows []document.Row) block {
-	titles := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		titles[i] = Escape(c.Title)
+	order := order(t.Columns)
+	titles := make([]string, len(order))
+	for i, k := range order {
+		titles[i] = Escape(t.Columns[k].Title)
 	}
 	b.head += "| " + strings.Join(titles, " | ") + " |\n|:--|" + strings.Repeat("--:|", len(titles)-2) + ":--|\n"
 	for _, r := range rows {
-		b.lines = append(b.lines, line(cells(t, r)...))
+		b.lines = append(b.lines, line(cells(t, r, order)...))
 	}
 	return b
 }
 
+// order returns the columns of a comment: the subject, those that come first, and the others that
+// have something to say.
+func order(columns []document.Column) []int {
+	out := []int{0}
+	for _, first := range []bool{true, false} {
+		for i, c := range columns {
+			if i > 0 && c.First == first && !c.Idle {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
 func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
-func cells(t *document.Table, r document.Row) []string {
-	out := slices.Clone(r.Cells)
-	if t.Names {
-		out[0] = wording.Method(out[0], maxName)
-	}
-	last := len(out) - 1
-	out[last] = prose.Clip(out[last], maxStatus)
-	for i, c := range out {
-		if out[i] = Escape(c); i > 0 && i < last {
+func cells(t *document.Table, r document.Row, order []int) []string {
+	last := len(r.Cells) - 1
+	out := make([]string, len(order))
+	for i, k := range order {
+		c := r.Cells[k]
+		switch {
+		case k == 0 && t.Names:
+			c = wording.Method(c, maxName)
+		case k == last:
+			c = prose.Clip(c, maxStatus)
+		}
+		if out[i] = Escape(c); k > 0 && k < last {
 			out[i] = unbroken(out[i])
 		}
 	}
 	if r.After {
 		out[0] = "└ " + out[0]
 	}
-	if r.Tone == document.Worse && !r.After {
-		out[last] = "**" + out[last] + "**"
+	if end := len(out) - 1; r.Tone == document.Worse && !r.After {
+		out[end] = "**" + out[end] + "**"
 	}
 	return out
 }
@@ -143,18 +187,23 @@ func unbroken(cell string) string {
 // spaces keep a cell on one line: a non-breaking space, and a word joiner after an ellipsis.
 var spaces = strings.NewReplacer(" ", "\u00a0", "…", "…\u2060")
 
-// list returns a list, with its overflow folded, and its graph.
-func list(s document.Section, l *document.List) []block {
+// list returns a list, with its overflow folded, or all of it, and its graph.
+func list(s document.Section, l *document.List, folded bool) []block {
 	if len(l.Items) == 0 {
 		return nil
 	}
 	room := l.Rooms.Comment
 	lines := items(l.Items[:room.MostOf(len(l.Items))])
+	total := max(l.Total, len(l.Items))
+	b := part(s.Title.Comment, counted(s.Title.Comment, l.Noun, total), folded)
 	n := room.OpenOf(len(lines))
-	out := []block{{head: heading(s.Title.Comment), lines: lines[:n]}}
+	if folded {
+		n, b.total = len(lines), total
+	}
+	b.lines = lines[:n]
+	out := []block{b}
 	if rest := lines[n:]; len(rest) > 0 {
-		total := max(l.Total, len(l.Items)) - n
-		out = append(out, block{head: fold(l.Noun.More(total)), lines: rest, total: total, tail: unfold})
+		out = append(out, block{head: fold(l.Noun.More(total - n)), lines: rest, total: total - n, tail: unfold})
 	}
 	if l.Graph == nil {
 		return out
@@ -185,12 +234,12 @@ func items(items []document.Item) []string {
 
 // groups returns what changed: the sentences of the most important group, the doubts of all, and
 // the tables folded. Where nothing changed there are none.
-func groups(s document.Section, g *document.Groups) []block {
+func groups(s document.Section, g *document.Groups, folded bool) []block {
 	if !g.Open || len(g.Groups) == 0 {
 		return nil
 	}
 	first := g.Groups[0]
-	b := block{head: heading(s.Title.Comment)}
+	b := part(s.Title.Comment, strings.TrimSuffix(s.Title.Comment+": "+first.Fact, ": "), folded)
 	if first.Title != "" {
 		b.head += Escape(first.Title) + ":\n\n"
 	}
@@ -243,7 +292,7 @@ func doubts(g *document.Groups) []string {
 // cards returns a folded table, one row per card.
 func cards(s document.Section, c *document.Cards) block {
 	b := block{
-		head: fold(s.Title.Comment) + "| " + strings.Join(c.Heads, " | ") + " |\n|" + strings.Repeat(":--|", len(c.Heads)) + "\n",
+		head: fold(counted(s.Title.Comment, c.Noun, len(c.Cards))) + "| " + strings.Join(c.Heads, " | ") + " |\n|" + strings.Repeat(":--|", len(c.Heads)) + "\n",
 		tail: unfold, total: len(c.Cards),
 	}
 	for _, card := range c.Cards[:c.Rooms.Comment.MostOf(len(c.Cards))] {
@@ -251,25 +300,35 @@ func cards(s document.Section, c *document.Cards) block {
 		if card.Next != "" {
 			why = strings.TrimSuffix(why, ".") + "; " + prose.Clip(card.Next, maxText)
 		}
-		b.lines = append(b.lines, line(Escape(wording.Brief(card.Name)), Escape(prose.Clip(card.Title, 100)),
-			Escape(card.Word), Escape(why), Escape(card.BaseBrief)))
+		b.lines = append(b.lines, line(Escape(prose.Clip(card.Title, 100)), Escape(card.Word), Escape(why), Escape(card.BaseBrief),
+			Escape(wording.Brief(card.Name))))
 	}
 	return b
 }
 
-// warnings returns the document's, and those of its cards under their names.
+// warnings returns the document's, and those of its cards under their titles, with the names of
+// those that share one.
 func warnings(d document.Document) block {
-	b := block{head: fold("Warnings"), tail: unfold, lines: items(d.Warnings.Items)}
+	b := block{tail: unfold, lines: items(d.Warnings.Items)}
 	for _, s := range d.Sections {
 		if c, ok := s.Body.(*document.Cards); ok {
+			titles := map[string]int{}
 			for _, card := range c.Cards {
+				titles[card.Title]++
+			}
+			for _, card := range c.Cards {
+				title := prose.Clip(card.Title, 100)
+				if titles[card.Title] > 1 {
+					title += ", " + c.Noun.One + " " + wording.Brief(card.Name)
+				}
 				for _, w := range card.Warnings {
-					b.lines = append(b.lines, "- "+Escape(wording.Brief(card.Name)+": "+w)+"\n")
+					b.lines = append(b.lines, "- "+Escape(title+": "+w)+"\n")
 				}
 			}
 		}
 	}
 	b.total = len(b.lines)
+	b.head = fold(prose.Count(b.total, "warning", "warnings"))
 	b.lines = b.lines[:d.Warnings.Rooms.Comment.MostOf(len(b.lines))]
 	return b
 }

@@ -33,7 +33,10 @@ func Escape(s string) string {
 		case '@':
 			b.WriteString("@" + zeroWidth)
 		case '#':
-			b.WriteString(`\#` + zeroWidth)
+			b.WriteString(`\#`)
+			if next(unicode.IsDigit) { // a reference: "#7"
+				b.WriteString(zeroWidth)
+			}
 		case ':': // addresses (https://) and emoji (:name:)
 			b.WriteRune(r)
 			if next(isNotSpace) {

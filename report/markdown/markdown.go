@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Render writes a document in at most o.Limit bytes; 0 is MaxComment, and less than 512 is an
@@ -48,20 +49,24 @@ func bare(d document.Document, limit int) string {
 	return head + leftOut
 }
 
+// headOf returns what is unfolded of every document: the answer, its facts, what it is about, and a
+// line for each check.
 func headOf(d document.Document) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s %s: %s\n\n", Symbol(d.Answer.Outcome), Escape(d.Answer.Word), Escape(d.Answer.Line()))
-	for _, n := range d.Notes {
-		fmt.Fprintf(&b, "> %s\n\n", Escape(n))
+	shown, _ := firstFacts(d)
+	b.WriteString(facts(shown))
+	about := strings.TrimPrefix(d.Title+"; "+d.Checked, "; ")
+	if d.Checked == "" {
+		about = ""
 	}
-	if d.Checked != "" {
-		checked := d.Checked
-		if d.Title != "" {
-			checked = d.Title + "; " + checked
+	for i, line := range append([]string{about}, d.Notes...) {
+		if line != "" && i == 0 {
+			fmt.Fprintf(&b, "\n**Checked:** %s\n", Escape(line))
+		} else if line != "" {
+			fmt.Fprintf(&b, "\n> %s\n", Escape(line))
 		}
-		fmt.Fprintf(&b, "- **Checked:** %s\n", Escape(checked))
 	}
-	b.WriteString(facts(d.Facts, false))
 	for i, c := range d.Checks {
 		if i == 0 {
 			b.WriteString("\n")
@@ -82,21 +87,61 @@ func headOf(d document.Document) string {
 // maxChecks limits the checks of a comment, each with a line.
 const maxChecks = 12
 
-// facts returns the facts that are details, or those that are not, in lines of a list. One whose
-// section follows is left out.
-func facts(all []document.Fact, details bool) string {
+// firstFacts returns the facts that are unfolded, and those that are folded: details, and of a
+// document with a first screen all but the first one on why. One whose section follows is in
+// neither.
+func firstFacts(d document.Document) (shown, folded []document.Fact) {
+	why := false
+	for _, f := range d.Facts {
+		again := f.Answers == document.Proof || f.Answers == document.Why && why
+		switch {
+		case f.Of != "":
+		case f.Detail, d.Screen > 0 && again:
+			folded = append(folded, f)
+		default:
+			why = why || f.Answers == document.Why
+			shown = append(shown, f)
+		}
+	}
+	return shown, folded
+}
+
+// facts returns facts as lines of a list; those that say what to do next share the last one.
+func facts(all []document.Fact) string {
 	var b strings.Builder
+	var next []document.Fact
+	line := func(label, text string) { fmt.Fprintf(&b, "- **%s:** %s\n", Escape(label), text) }
 	for _, f := range all {
-		if f.Of != "" || f.Detail != details {
+		if f.Answers == document.Next {
+			next = append(next, f)
 			continue
 		}
-		text := Escape(f.Text)
-		if f.Command != "" {
-			text = strings.TrimSpace(text + " " + code(f.Command))
+		line(f.Label, said(f))
+	}
+	switch len(next) {
+	case 0:
+	case 1:
+		line(next[0].Label, said(next[0]))
+	default:
+		steps := make([]string, len(next))
+		for i, f := range next {
+			steps[i] = Escape(wording.LowerFirst(f.Label)) + ": " + said(f)
 		}
-		fmt.Fprintf(&b, "- **%s:** %s\n", Escape(f.Label), text)
+		line("Next", strings.Join(steps, " · "))
 	}
 	return b.String()
+}
+
+// said returns a fact's text, its command to be copied.
+func said(f document.Fact) string {
+	text := Escape(f.Text)
+	if isAddress(f.Link) {
+		text = "[" + text + "](" + f.Link + ")"
+	}
+	if f.Command != "" {
+		text = strings.TrimSpace(text + " " + code(f.Command))
+	}
+	return text
 }
 
 // Symbol returns a symbol that makes an answer easy to find in a long conversation; the word next

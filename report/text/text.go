@@ -86,7 +86,7 @@ func (t *text) facts(d document.Document) {
 		t.labelled("Note", width, n)
 	}
 	for _, f := range d.Facts {
-		t.labelled(f.Label, width, f.Text)
+		t.labelled(f.Label, width, strings.TrimSpace(f.Text+" "+f.Link))
 		if f.Command != "" { // a line of its own, never broken, so that it can be copied
 			t.line(strings.Repeat(" ", t.indent(width)) + f.Command)
 		}

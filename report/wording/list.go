@@ -21,6 +21,14 @@ func UpperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// LowerFirst is the opposite, within a sentence.
+func LowerFirst(s string) string {
+	if s == "" || s[0] >= utf8.RuneSelf {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
 // IsOrAre returns the verb for the title of a metric: "the CPU time is", "the frozen frames are",
 // "the bytes received are".
 func IsOrAre(title string) string {

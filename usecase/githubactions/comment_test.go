@@ -71,10 +71,11 @@ func TestCommentOn(t *testing.T) {
 		in.Verdict.Verdict, in.Verdict.Runs[0].Verdict = o, o
 		return in
 	}
-	for from, begins := range map[gate.FailOn]map[gate.Outcome]bool{
-		"":                    {gate.Pass: true, gate.Improvement: true, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
-		gate.FailInconclusive: {gate.Pass: false, gate.Improvement: false, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
-		gate.FailRegression:   {gate.Pass: false, gate.Improvement: false, gate.Inconclusive: false, gate.Regression: true, gate.Invalid: true},
+	for from, begins := range map[githubactions.When]map[gate.Outcome]bool{
+		"":                           {gate.Pass: true, gate.Improvement: true, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
+		githubactions.OnChange:       {gate.Pass: false, gate.Improvement: true, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
+		githubactions.OnInconclusive: {gate.Pass: false, gate.Improvement: false, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
+		githubactions.OnRegression:   {gate.Pass: false, gate.Improvement: false, gate.Inconclusive: false, gate.Regression: true, gate.Invalid: true},
 	} {
 		for outcome, want := range begins {
 			g := newGitHub(t)
@@ -92,7 +93,7 @@ func TestCommentOn(t *testing.T) {
 	g := newGitHub(t)
 	for i, in := range []layout.Input{worse(1), fine()} {
 		j := g.job(int64(100+i), 1, commit("a"))
-		j.CommentOn = gate.FailRegression
+		j.CommentOn = githubactions.OnChange
 		j.publish(t, in)
 	}
 	wantIn(t, "the comment once it is mended", g.only(t).Body, "run=101", "✅ Pass")

@@ -1,12 +1,9 @@
 package githubactions
 
 import (
-	"io"
-
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
-	"github.com/apkgate/apkgate/report/markdown"
 	"github.com/apkgate/apkgate/usecase/githubactions/acceptance"
 )
 
@@ -14,8 +11,7 @@ import (
 type Content struct {
 	Outcome  gate.Outcome
 	Headline string // one line, plain
-	// Markdown writes the report in at most limit bytes, every name in it escaped.
-	Markdown func(w io.Writer, limit int) error
+	Document document.Document
 	Notes    []Note
 	Counts   map[gate.Outcome]int // how many runs have which verdict, for the outputs
 	// Findings are what got worse, and Uncovered returns what of it goes beyond what was accepted.
@@ -28,7 +24,7 @@ type Content struct {
 // scenario.
 func ContentOf(in layout.Input, places document.Places) Content {
 	d := layout.Verdict(in)
-	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Markdown: Comment(d)}
+	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Document: d}
 	for _, p := range d.Problems {
 		if p.Explains {
 			continue // it is shown with what it explains
@@ -57,10 +53,30 @@ func withCauses(p document.Problem) string {
 	return text
 }
 
-// Comment returns a function that writes a document in at most so many bytes.
-func Comment(d document.Document) func(w io.Writer, limit int) error {
-	return func(w io.Writer, limit int) error { return markdown.Render(w, d, document.Options{Limit: limit}) }
-}
-
 // ForkNote heads a report from a fork's run.
 const ForkNote = "Measured by a run on a fork's code; the numbers are that run's own."
+
+// When is when a pull request gets a comment.
+type When string
+
+// The occasions. Inconclusive and Regression include an invalid run.
+const (
+	Always         When = "always"
+	OnChange       When = "change" // whatever is no pass
+	OnInconclusive When = "inconclusive"
+	OnRegression   When = "regression"
+	Never          When = "never"
+)
+
+// begins reports whether an outcome creates a comment.
+func (w When) begins(o gate.Outcome) bool {
+	switch w {
+	case Never:
+		return false
+	case OnChange:
+		return o != gate.Pass
+	case OnInconclusive, OnRegression:
+		return o.Fails(gate.FailOn(w))
+	}
+	return true
+}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/markdown"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
@@ -29,7 +30,7 @@ func rows(body string) []string {
 		if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| leg |") {
 			out = append(out, strings.TrimSpace(line))
 		}
-		if strings.HasPrefix(line, "<details>") {
+		if strings.HasPrefix(line, "<details") {
 			break // the tables of the reports follow
 		}
 	}
@@ -45,7 +46,7 @@ func TestLegsOfAMatrixAreRowsOfOneComment(t *testing.T) {
 				g.leg(100, 1, commit("a"), leg).publish(t, of[leg])
 			}
 			body := g.only(t).Body
-			wantIn(t, "the comment", body, "### ❌ Regression\n", "2 legs: 1 regression, 1 pass", "run=100", "artifacts of this run")
+			wantIn(t, "the comment", body, "### ❌ Regression: api-level 29: ", "2 legs: 1 regression, 1 pass", "<details open><summary>❌ api-level 29</summary>", "<details><summary>✅ api-level 34</summary>", "run=100", "artifacts of this run")
 			got := rows(body)
 			if len(got) != 2 || !strings.HasPrefix(got[0], "| api-level 29 | ❌ Regression | ") || !strings.HasPrefix(got[1], "| api-level 34 | ✅ Pass | ") {
 				t.Errorf("the rows are %q", got)
@@ -189,6 +190,51 @@ func TestRowIsReplacedOnlyByItsLeg(t *testing.T) {
 	}
 }
 
+// A leg that never comes keeps the comment from being a pass, and is named; of a count alone it is
+// counted. Legs stand in the order of their numbers, and no headline is cut within an interval.
+func TestLegThatNeverCameIsMissed(t *testing.T) {
+	for input, absent := range map[string]string{"api 2\napi 10\napi 34": ": api 34", `["api 2", "api 10", {"api": 34}]`: ": api 34", "3": ""} {
+		g := newGitHub(t)
+		legs, err := matrixcomment.ReadLegs(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		post := func(leg string, in layout.Input) string {
+			j := g.leg(100, 1, commit("a"), leg)
+			j.Legs = legs
+			j.publish(t, in)
+			return g.only(t).Body
+		}
+		post("api 10", fine())
+		body := post("api 2", fine())
+		wantIn(t, "the comment without a leg", body, "### ⚠️ Invalid: 1 of 3 legs has no verdict yet"+absent+"\n", "2 of 3 legs: 2 pass, 1 without a verdict yet")
+		if got := rows(body); len(got) < 2 || !strings.HasPrefix(got[0], "| api 2 |") || !strings.HasPrefix(got[1], "| api 10 |") {
+			t.Errorf("the rows are %q, want api 2 before api 10", got)
+		}
+		wantIn(t, "the whole comment", post("api 34", fine()), "### ✅ Pass: api 2: ", "3 legs: 3 pass")
+		wantIn(t, "the comment of the next commit", func() string {
+			g.move(commit("b"))
+			j := g.leg(101, 1, commit("b"), "api 2")
+			j.publish(t, worse(1))
+			return g.only(t).Body
+		}(), "### ❌ Regression: api 2: ", "1 leg: 1 regression")
+	}
+	for _, input := range []string{"0", "101", "<b>", "[1", strings.Repeat("x\n", 1) + strings.Repeat("a", 101)} {
+		if got, err := matrixcomment.ReadLegs(input); err == nil {
+			t.Errorf("%q is taken for the legs %v", input, got)
+		}
+	}
+}
+
+// A headline is cut between the parts of a sentence.
+func TestHeadlineOfARowIsCutBetweenClauses(t *testing.T) {
+	row := matrixcomment.Row{Outcome: gate.Regression, Headline: "Regression: in read-mail after scroll, the time per frame is 146 % higher; " + strings.Repeat("99 % interval of the middle run +134…+157 %, ", 8)}
+	got := row.Signed().Headline
+	if !strings.HasSuffix(got, "+134…+157 % …") && !strings.HasSuffix(got, "higher …") {
+		t.Errorf("the headline is cut to %q", got)
+	}
+}
+
 // A leg that lost a device is no pass among the others.
 func TestLegThatLostADevice(t *testing.T) {
 	g := newGitHub(t)
@@ -199,7 +245,7 @@ func TestLegThatLostADevice(t *testing.T) {
 	if err := j.Publish(t.Context(), content(in)); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(g.only(t).Body); len(got) != 2 || !strings.HasPrefix(got[0], "| lost | ⚠️ Invalid | Invalid: 1 of 2 runs is missing: the phone is gone; the rest passes") {
+	if got := rows(g.only(t).Body); len(got) != 2 || !strings.HasPrefix(got[0], "| lost | ⚠️ Invalid | 1 of 2 runs is missing: the phone is gone; the rest passes") {
 		t.Errorf("the rows are %q, want the leg that lost a device first, and not as a pass", got)
 	}
 }
@@ -231,7 +277,7 @@ func TestJobsWithOneName(t *testing.T) {
 	if got := rows(body); len(got) != 2 || !strings.Contains(got[0], "❌ Regression") {
 		t.Errorf("the rows are %q, want both, the regression first", got)
 	}
-	wantIn(t, "the comment", body, "### ❌ Regression\n", "frames rendered")
+	wantIn(t, "the comment", body, "### ❌ Regression: job ", "frames rendered")
 	if w := second.warnings(); len(w) != 1 || !strings.Contains(w[0], "input leg") {
 		t.Errorf("the warnings are %q, want one that names the input", w)
 	}
@@ -262,7 +308,7 @@ func TestManyLegsFit(t *testing.T) {
 		t.Errorf("the rows are %q", got)
 	}
 	wantIn(t, "the comment", body, "tap-0001", "There is no room for this report")
-	if n, m := strings.Count(body, "<details>"), strings.Count(body, "</details>"); n != m {
+	if n, m := strings.Count(body, "<details"), strings.Count(body, "</details>"); n != m {
 		t.Errorf("%d details are opened and %d closed", n, m)
 	}
 }

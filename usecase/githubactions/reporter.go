@@ -1,16 +1,20 @@
 package githubactions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/markdown"
 	"github.com/apkgate/apkgate/usecase/githubactions/acceptance"
 	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
@@ -27,12 +31,19 @@ type Reporter struct {
 	// Leg distinguishes the jobs of a matrix, see board.LegName: each has its own row of the
 	// comment and its own check run.
 	Leg     string
-	FailOn  gate.FailOn // see Conclude
-	Comment bool        // on the pull request, if there is one
-	// CommentOn is the outcome from which a pull request gets a comment, "" for every one. An
-	// existing comment is always updated.
-	CommentOn gate.FailOn
+	Legs    matrixcomment.Legs // all of the matrix, if known
+	FailOn  gate.FailOn        // see Conclude
+	Comment bool               // on the pull request, if there is one
+	// CommentOn is when a pull request gets a comment, "" for always. An existing one is always
+	// updated.
+	CommentOn When
 	Check     bool // a check run on the head commit
+	// Accept is the comment that accepts an intended change of a pull request, such as
+	// "/apkgate accept REASON"; "" where nothing answers one.
+	Accept string
+	// ReportURL is the address at which the report's page is published, "" where it is only in the
+	// run's artifacts.
+	ReportURL string
 
 	mu      sync.Mutex // held while the check run is ended
 	check   *Check
@@ -163,27 +174,43 @@ func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 
 // text returns the report as Markdown of at most limit bytes, with the links below it.
 func (r *Reporter) text(c Content, limit int) (string, error) {
-	above, below := "", r.whatNow(c)+r.links()
+	above, below := "", r.links()
 	if r.accepted != nil {
 		above = acceptedLine(*r.accepted)
 	}
+	d := c.Document
+	d.Facts = slices.Concat(d.Facts, layout.Steps(r.next(c.Outcome)))
 	var b strings.Builder
-	if err := c.Markdown(&b, limit-len(above)-len(below)); err != nil {
+	if err := markdown.Render(&b, d, document.Options{Limit: limit - len(above) - len(below)}); err != nil {
 		return "", err
 	}
 	return r.Runner.redact(above + b.String() + below), nil
 }
 
-// whatNow returns, for a pull request that is worse, how an intended change gets through.
-func (r *Reporter) whatNow(c Content) string {
-	if c.Outcome != gate.Regression || r.Job.Pull == nil || r.accepted != nil {
-		return ""
+// next returns what a reader can do on GitHub about an outcome: let an intended change of a pull
+// request through, and open the report.
+func (r *Reporter) next(o gate.Outcome) (out []document.Fact) {
+	if o == gate.Regression && r.Job.Pull != nil && r.accepted == nil {
+		out = append(out, r.intended()...)
 	}
-	how := "merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`)"
-	if !r.Job.Pull.Fork { // a fork has no check run to accept
-		how = "comment `/apkgate accept REASON` if this repository has a workflow for it, or " + how
+	if address := cmp.Or(r.ReportURL, r.Job.ArtifactsURL()); address != "" {
+		out = append(out, document.Fact{Label: "Report", Text: "all numbers and pictures", Link: address})
 	}
-	return "\nIf this is intended, " + how + ".\n"
+	return out
+}
+
+// intended returns how an intended change gets through. A fork has no check run to accept.
+func (r *Reporter) intended() []document.Fact {
+	if r.Accept != "" && !r.Job.Pull.Fork {
+		return []document.Fact{{Label: "If intended", Text: "comment", Command: r.Accept}}
+	}
+	merge := document.Fact{Label: "If intended", Text: "merge it, and let the next refresh of the main branch accept it once:", Command: "accept-regression: true"}
+	if r.Job.Pull.Fork {
+		return []document.Fact{merge}
+	}
+	comment := document.Fact{Label: "If intended", Text: "where this repository has a workflow for it, comment", Command: "/apkgate accept REASON"}
+	merge.Label = "Otherwise"
+	return []document.Fact{comment, merge}
 }
 
 // links returns the links to the full report.
@@ -217,7 +244,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		return ""
 	}
 	row := matrixcomment.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
-	return r.postRow(ctx, row, r.CommentOn == "" || c.Outcome.Fails(r.CommentOn))
+	return r.postRow(ctx, row, r.CommentOn.begins(c.Outcome))
 }
 
 const (
@@ -231,7 +258,7 @@ func (r *Reporter) postRow(ctx context.Context, row matrixcomment.Row, create bo
 		r.refuse("comment on the pull request", errors.New("there is no token"))
 		return ""
 	}
-	row.Leg, row.Job, row.Run, row.Head = r.Leg, r.jobMark(), r.Job.Run, r.Job.HeadSHA
+	row.Leg, row.Legs, row.Job, row.Run, row.Head = r.Leg, r.Legs, r.jobMark(), r.Job.Run, r.Job.HeadSHA
 	head := ""
 	if now, err := r.Client.Pull(ctx, r.Job.Pull.Number); err == nil {
 		head = now.HeadSHA

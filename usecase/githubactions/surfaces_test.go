@@ -196,7 +196,7 @@ func asked(t *testing.T, in layout.Input, failOn gate.FailOn) {
 		if m == nil || m[2] != want.what || m[1] != markOf(v.Verdict) {
 			t.Errorf("%s is headed %q, want %s", surface, m, want.what)
 		}
-		if got := strings.Contains(text, "If this is intended, ") && strings.Contains(text, "merge it, and let the next refresh"); got != (v.Verdict == gate.Regression) {
+		if got := strings.Contains(text, "if intended: ") && strings.Contains(text, "merge it, and let the next refresh"); got != (v.Verdict == gate.Regression) {
 			t.Errorf("%s says how an intended change gets through: %t, of %s", surface, got, v.Verdict)
 		}
 	}
@@ -403,4 +403,38 @@ func forwarded(t *testing.T, in layout.Input) string {
 		t.Fatal(err)
 	}
 	return g.only(t).Body
+}
+
+// docs/evaluation/comments.md shows what is unfolded of the comments on the five pull requests.
+func TestGuideShowsTheComments(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/evaluation/comments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range pullRequests(t) {
+		if strings.Contains(name, "without a shard") {
+			continue
+		}
+		depth, fence := 0, false
+		for line := range strings.Lines(rendered(t, layout.Verdict(in), "markdown")) {
+			line = strings.ReplaceAll(strings.TrimSpace(line), "\u00a0", " ")
+			if strings.HasPrefix(line, "```") {
+				fence = !fence
+			}
+			depth += strings.Count(line, "<details")
+			if heading, is := strings.CutPrefix(line, "### "); is {
+				line = "**" + heading + "**"
+			}
+			line = strings.TrimPrefix(line, "> ")
+			shown := "\n> " + line + "\n"
+			if cause, is := strings.CutPrefix(line, "- **Other cause:**"); is { // this test lacks the packages that title the kinds
+				shown = ":**" + cause + "\n"
+			}
+			if depth == 0 && !fence && line != "" && !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "Bars:") && !strings.HasPrefix(line, "<sub>") &&
+				!strings.Contains(string(guide), shown) {
+				t.Errorf("%s: docs/evaluation/comments.md does not show %q", name, line)
+			}
+			depth -= strings.Count(line, "</details>")
+		}
+	}
 }

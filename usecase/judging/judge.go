@@ -11,12 +11,12 @@ import (
 // Judge computes the verdict on runs, with what a report needs in addition.
 func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
 	energy, near := make([]*hotspots.Change, len(runs)), make([][]string, len(runs))
-	var newest layout.Newest
+	var newest layout.Origin
 	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
 		near[i] = nearest(runs[i], refs)
 		for _, r := range refs {
-			if r.Started.After(newest.Started) {
-				newest = layout.Newest{Started: r.Started, Commit: r.Commit}
+			if r.Started.After(newest.At) {
+				newest = layout.Origin{At: r.Started, Commit: r.Commit}
 			}
 		}
 		energy[i], err = before.whereItWent(runs[i], refs)

@@ -54,6 +54,23 @@ func StandsOn(ctx context.Context, dir, commit string) judging.Lineage {
 	return l
 }
 
+// CommittedAt returns when a commit was made, zero where the repository in the folder does not have
+// it.
+func CommittedAt(ctx context.Context, dir, commit string) time.Time {
+	if commit == "" {
+		return time.Time{}
+	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	out, err := git(ctx, dir, "rev-list", "--timestamp", "--max-count=1", "--end-of-options", commit+"^{commit}", "--")
+	at, _, _ := strings.Cut(string(out), " ")
+	seconds, wrong := strconv.ParseInt(at, 10, 64)
+	if err != nil || wrong != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
 // git runs git without a terminal, a pager or a lock, on the folder's repository alone.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)

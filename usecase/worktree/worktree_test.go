@@ -105,3 +105,15 @@ func TestStandsOnLimit(t *testing.T) {
 		t.Errorf("%d commits since %s, all of them: %t", len(got.Commits), got.Since, got.Whole)
 	}
 }
+
+func TestCommittedAt(t *testing.T) {
+	dir, commits, _ := repository(t, 3)
+	if got, want := CommittedAt(t.Context(), dir, commits[0]), first.Add(2*time.Hour); !got.Equal(want) {
+		t.Errorf("the newest commit was made at %s, want %s", got.UTC(), want)
+	}
+	for _, unknown := range []string{"", "--all", strings.Repeat("0", 40)} {
+		if got := CommittedAt(t.Context(), dir, unknown); !got.IsZero() {
+			t.Errorf("%q was made at %s, want no time", unknown, got)
+		}
+	}
+}

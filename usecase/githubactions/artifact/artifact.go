@@ -128,8 +128,8 @@ func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Fold
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes, Base: in.Meta.BaseCommit, Why: in.Why, Places: map[string]place{}}
-	if n := in.Meta.Newest; n != (layout.Newest{}) {
-		m.Newest = &newest{n.Started, n.Commit}
+	if n := in.Meta.Newest; n != (layout.Origin{}) {
+		m.Newest = &newest{n.At, n.Commit}
 	}
 	for scenario, at := range places {
 		m.Places[scenario] = place{at.Path, at.Line}
@@ -230,7 +230,7 @@ func readFolder(dir string) (layout.Input, string, error) {
 		in.Meta.BaseCommit = m.Base
 	}
 	if m.Newest != nil {
-		in.Meta.Newest = layout.Newest{Started: m.Newest.Started, Commit: m.Newest.Commit}
+		in.Meta.Newest = layout.Origin{At: m.Newest.Started, Commit: m.Newest.Commit}
 	}
 	leg, err := matrixcomment.LegName(m.Leg)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/markdown"
@@ -23,6 +24,7 @@ type Board struct {
 	Config string
 	Head   string
 	Rows   []Row
+	Legs   Legs // all that the matrix has
 }
 
 // MaxLegs limits the rows of one comment, so that their headlines and links always fit.
@@ -35,7 +37,7 @@ func Read(body string) (b Board, ok bool) {
 	if !ok {
 		return b, false
 	}
-	b = Board{Config: stamp.Config, Head: stamp.Head}
+	b = Board{Config: stamp.Config, Head: stamp.Head, Legs: stamp.legs}
 	_, text, _ := strings.Cut(body, "\n")
 	if !strings.Contains(text, "\n"+rowOpens) {
 		b.Rows = []Row{{Run: stamp.Run, Head: stamp.Head, Outcome: stamp.Outcome, Job: stamp.Job, Text: strings.TrimSpace(text), sum: stamp.sum}}
@@ -54,7 +56,7 @@ func Read(body string) (b Board, ok bool) {
 
 // stamp returns the comment's hidden first line: that of its newest row.
 func (b Board) stamp() Stamp {
-	s := Stamp{Config: b.Config, Head: b.Head}
+	s := Stamp{Config: b.Config, Head: b.Head, legs: b.Legs}
 	newest := slices.MaxFunc(b.Rows, Row.newer)
 	s.Run, s.Outcome, s.Job, s.sum = newest.Run, newest.Outcome, newest.Job, newest.sum
 	return s
@@ -69,9 +71,12 @@ func (b Board) With(r Row, head string) (merged Board, stays *Stamp) {
 		if theirs := b.stamp(); theirs.compare(mine, head) > 0 {
 			return b, &theirs
 		}
-		b.Rows = nil
+		b.Rows, b.Legs = nil, Legs{}
 	}
-	merged = Board{Config: b.Config, Head: r.Head}
+	merged = Board{Config: b.Config, Head: r.Head, Legs: b.Legs}
+	if r.Legs.Count > 0 {
+		merged.Legs = r.Legs
+	}
 	for _, other := range b.Rows {
 		switch {
 		case !other.same(r):
@@ -90,6 +95,7 @@ func Joined(boards []Board, head string) Board {
 	all := boards[0]
 	for _, b := range boards[1:] {
 		for _, row := range b.Rows {
+			row.Legs = b.Legs
 			if merged, stays := all.With(row, head); stays == nil {
 				all = merged
 			}
@@ -100,7 +106,7 @@ func Joined(boards []Board, head string) Board {
 
 // Says reports whether a comment has the same content as another, row for row.
 func (b Board) Says(other Board) bool {
-	if len(b.Rows) != len(other.Rows) {
+	if len(b.Rows) != len(other.Rows) || b.Legs.encoded() != other.Legs.encoded() {
 		return false
 	}
 	for _, row := range other.Rows {
@@ -120,7 +126,7 @@ func (b Board) Namesakes(r Row) bool {
 // just the report. Of several the gravest comes first: its outcome is the headline, and its report
 // is shortened last.
 func (b Board) Body() (string, error) {
-	if len(b.Rows) == 1 && b.Rows[0].Leg == "" {
+	if len(b.Rows) == 1 && b.Rows[0].Leg == "" && b.Legs.Count < 2 {
 		return b.stamp().String() + "\n" + b.Rows[0].Text, nil
 	}
 	if len(b.Rows) > MaxLegs {
@@ -131,22 +137,27 @@ func (b Board) Body() (string, error) {
 		if order := grave(s.Outcome) - grave(r.Outcome); order != 0 {
 			return order
 		}
-		return strings.Compare(r.title(), s.title())
+		return natural(r.title(), s.title())
 	})
-	head := b.stamp().String() + "\n" + overview(rows)
+	if len(rows) > fewLegs {
+		for i := range rows {
+			rows[i].Headline = clause(rows[i].Headline, maxHeadline)
+		}
+	}
+	head := b.stamp().String() + "\n" + b.overview(rows)
 	room := markdown.MaxComment - len(head)
-	for _, r := range rows {
-		room -= len(r.folded(noRoom))
+	for i, r := range rows {
+		room -= len(r.folded(noRoom, i == 0))
 	}
 	var out strings.Builder
 	out.WriteString(head)
-	for _, r := range rows {
+	for i, r := range rows {
 		text := noRoom
 		if extra := len(r.Text) - len(noRoom); extra <= room {
 			text = r.Text
 			room -= extra
 		}
-		out.WriteString(r.folded(text))
+		out.WriteString(r.folded(text, i == 0))
 	}
 	return out.String(), nil
 }
@@ -154,8 +165,9 @@ func (b Board) Body() (string, error) {
 // noRoom replaces a report that does not fit.
 const noRoom = "*There is no room for this report beside the others: it is in the job's summary and in its artifact.*"
 
-// overview returns the headline over all rows and the table of them.
-func overview(rows []Row) string {
+// overview returns the headline over all rows, sorted by gravity, and the table of them. A leg
+// without a row keeps the headline from being a pass.
+func (b Board) overview(rows []Row) string {
 	var out strings.Builder
 	counts := map[gate.Outcome]int{}
 	for _, r := range rows {
@@ -168,13 +180,32 @@ func overview(rows []Row) string {
 			counts[r.Outcome] = 0
 		}
 	}
-	fmt.Fprintf(&out, "### %s %s\n\n%d legs: %s\n\n", Symbol(rows[0].Outcome), word(rows[0].Outcome), len(rows), strings.Join(parts, ", "))
+	count, names := b.Legs.missing(rows)
+	outcome, lead := rows[0].Outcome, rows[0].title()+": "+rows[0].lead()
+	of := prose.Count(len(rows), "leg", "legs")
+	if count > 0 {
+		of = fmt.Sprintf("%d of %d legs", len(rows), len(rows)+count)
+		parts = append(parts, fmt.Sprintf("%d without a verdict yet", count))
+		absent := strings.TrimSuffix(fmt.Sprintf("%d of %d legs %s no verdict yet: %s", count, len(rows)+count, prose.Plural(count, "has", "have"), prose.Few(names, 5)), ": ")
+		if grave(outcome) < grave(gate.Invalid) {
+			outcome, lead = gate.Invalid, absent
+		} else {
+			lead += "; " + absent
+		}
+	}
+	fmt.Fprintf(&out, "### %s %s: %s\n\n%s: %s\n\n", Symbol(outcome), word(outcome), markdown.Escape(lead), of, strings.Join(parts, ", "))
 	out.WriteString("| leg | verdict | |\n|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), Symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.Headline))
+		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), Symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.lead()))
+	}
+	for _, name := range names {
+		fmt.Fprintf(&out, "| %s | %s | no verdict yet |\n", markdown.Escape(name), Symbol(""))
 	}
 	return out.String()
 }
+
+// lead returns a row's headline without its outcome, which is next to it.
+func (r Row) lead() string { return strings.TrimPrefix(r.Headline, word(r.Outcome)+": ") }
 
 // title returns the name of a row; jobs of one run without a name are distinguished by their marks.
 func (r Row) title() string {
@@ -188,13 +219,19 @@ func (r Row) title() string {
 }
 
 const (
-	foldOpens  = "<details>"
-	foldCloses = "</details>"
+	foldOpens   = "<details>"
+	unfoldOpens = "<details open>"
+	foldCloses  = "</details>"
 )
 
-// folded returns a row as it is written in a comment of several.
-func (r Row) folded(text string) string {
-	return "\n" + r.mark() + "\n" + foldOpens + "<summary>" + Symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
+// folded returns a row as it is written in a comment of several. The report of the first one, the
+// gravest, is open where it is what needs attention.
+func (r Row) folded(text string, first bool) string {
+	opens := foldOpens
+	if first && grave(r.Outcome) >= grave("") {
+		opens = unfoldOpens
+	}
+	return "\n" + r.mark() + "\n" + opens + "<summary>" + Symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
 }
 
 // unfold returns the text of a row.

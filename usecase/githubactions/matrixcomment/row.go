@@ -26,19 +26,38 @@ type Row struct {
 	Outcome  gate.Outcome
 	Headline string // one line, plain
 	Text     string // the report, Markdown
-	sum      string // of the text, to detect changes
+	// Legs are all legs of the matrix, where the job knows them.
+	Legs Legs
+	sum  string // of the text, to detect changes
 }
 
 // Signed returns the row with its text as a comment contains it, and its sum.
 func (r Row) Signed() Row {
 	r.Text = strings.TrimSpace(r.Text)
-	r.Headline = prose.Clip(prose.OneLine(r.Headline), maxHeadline)
+	r.Headline = clause(prose.OneLine(r.Headline), mostHeadline)
 	digest := sha256.Sum256([]byte(string(r.Outcome) + "\n" + r.Headline + "\n" + r.Text))
 	r.sum = hex.EncodeToString(digest[:8])
 	return r
 }
 
-const maxHeadline = 120 // characters
+// Limits of headlines in characters, and the legs from which the lower one holds.
+const (
+	mostHeadline = 240
+	maxHeadline  = 120
+	fewLegs      = 20
+)
+
+// clause cuts a text at the end of a part of its sentence: an interval is whole or left out.
+func clause(s string, most int) string {
+	cut := prose.Clip(s, most)
+	if cut == s {
+		return s
+	}
+	if i := max(strings.LastIndex(cut, "; "), strings.LastIndex(cut, ", "), strings.LastIndex(cut, " (")); i > len(cut)/3 {
+		return cut[:i] + " …"
+	}
+	return cut
+}
 
 // same reports whether two rows are of one job, or of two runs of it.
 func (r Row) same(s Row) bool {

@@ -21,13 +21,18 @@ type Stamp struct {
 	Outcome gate.Outcome // "" if there is none, or it is unknown
 	Job     string       // as of a Row
 	sum     string       // as of a Row
+	legs    Legs
 }
 
 // String returns the hidden line. The name is percent-encoded, so that it can't end the HTML
 // comment or begin another field.
 func (s Stamp) String() string {
-	return fmt.Sprintf("%sconfig=%s run=%d number=%d attempt=%d head=%s sum=%s verdict=%s job=%s -->", stampOpens,
-		encodeName(s.Config), s.Run.ID, s.Run.Number, s.Run.Attempt, s.Head, s.sum, s.Outcome, encodeName(s.Job))
+	legs := ""
+	if l := s.legs.encoded(); l != "" {
+		legs = " legs=" + l
+	}
+	return fmt.Sprintf("%sconfig=%s run=%d number=%d attempt=%d head=%s sum=%s verdict=%s job=%s%s -->", stampOpens,
+		encodeName(s.Config), s.Run.ID, s.Run.Number, s.Run.Attempt, s.Head, s.sum, s.Outcome, encodeName(s.Job), legs)
 }
 
 func encodeName(name string) string { return strings.ReplaceAll(url.QueryEscape(name), "--", "%2D%2D") }
@@ -45,7 +50,7 @@ func readStamp(body string) (s Stamp, ok bool) {
 		return s, false
 	}
 	return Stamp{
-		Config: name, Head: fields["head"], Outcome: gate.Outcome(fields["verdict"]), Job: fields["job"], sum: fields["sum"],
+		Config: name, Head: fields["head"], Outcome: gate.Outcome(fields["verdict"]), Job: fields["job"], sum: fields["sum"], legs: decodedLegs(fields["legs"]),
 		Run: RunRef{Number(fields["run"]), Number(fields["number"]), Number(fields["attempt"])},
 	}, name != ""
 }
