@@ -267,7 +267,7 @@ func TestLongWorkloadReportsProgress(t *testing.T) {
 	}
 }
 
-// Where builds are measured in turns, a turn is one observation of a build, and not as many as the
+// Where builds are measured alternately, a turn is one observation of a build, and not as many as the
 // benchmark has iterations, which share the conditions of that turn.
 func TestMacrobenchmarkTurnIsOneIteration(t *testing.T) {
 	t.Parallel()

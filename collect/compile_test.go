@@ -114,7 +114,7 @@ func TestRefusedCompilationIsAWarning(t *testing.T) {
 	}
 }
 
-// Each of two builds in turns is compiled when its turn comes.
+// Each of two builds alternately is compiled when its turn comes.
 func TestBuildsInTurnsAreCompiledAlike(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})

@@ -37,7 +37,7 @@ type Turns struct {
 	Within time.Duration
 }
 
-// Interleave measures both builds in turns, in rounds of one or more repetitions of each, so that
+// Interleave measures both builds alternately, in rounds of one or more repetitions of each, so that
 // heat and drift are the same for both. Which build is first is drawn for each round, by the
 // session (see headFirst). A build is installed anew when its turn comes, without the data of the
 // one before (an older build can't replace a newer one, nor one with another key), and runs the

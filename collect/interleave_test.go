@@ -23,7 +23,7 @@ import (
 // base; and so on.
 const inOrderABBA = "s16"
 
-// interleaved measures base.apk and head.apk in turns on a scripted phone.
+// interleaved measures base.apk and head.apk alternately on a scripted phone.
 func interleaved(t *testing.T, p *phone, rounds int) (base, head collect.Result) {
 	t.Helper()
 	return inTurns(t, p, rounds, collect.Turns{})

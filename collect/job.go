@@ -120,10 +120,10 @@ type Progress struct {
 	Left, Round time.Duration
 }
 
-// Why two builds were not measured in turns to the end.
+// Why two builds were not measured alternately to the end.
 var (
-	ErrOtherBuild = errors.New("measuring in turns ended with the other build")
-	ErrNoTime     = errors.New("there was no time to measure in turns")
+	ErrOtherBuild = errors.New("measuring alternately ended with the other build")
+	ErrNoTime     = errors.New("there was no time to measure alternately")
 )
 
 // Took is how long the parts of a run took by the device's clock, 0 if there was none: the

@@ -85,7 +85,7 @@ func TestShownFramesOfASelfRenderingApp(t *testing.T) {
 	}
 }
 
-// Two builds that are measured in turns are both measured so, from the first round on.
+// Two builds that are measured alternately are both measured so, from the first round on.
 func TestInterleaveOfSelfRenderingBuilds(t *testing.T) {
 	t.Parallel()
 	_, base := simulated(t, "galaxy-s21-android-13", simulator.Options{Even: true})

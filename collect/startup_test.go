@@ -213,7 +213,7 @@ func TestStartAtItsFirstFrameIsNotReported(t *testing.T) {
 	}
 }
 
-// Builds that are measured in turns may have different activities.
+// Builds that are measured alternately may have different activities.
 func TestStartsOfTwoBuildsInTurns(t *testing.T) {
 	t.Parallel()
 	base := startup(t, "pixel-7-android-14", config.StartCold, "")

@@ -23,7 +23,7 @@ type station struct {
 	// build anew, without the data of another.
 	installed *install.Installer
 	clean     bool
-	apps      []string // the packages that are measured in turns
+	apps      []string // the packages that are measured alternately
 }
 
 func newStation(job Job, options Options) *station {

@@ -48,7 +48,7 @@ type Config struct {
 	// an APK, an archive or a folder of its parts. Paths are relative to this file, and a missing
 	// file is ignored.
 	Base string `yaml:"base,omitempty"`
-	// How long the two builds are measured in turns at most.
+	// How long the two builds are measured alternately at most.
 	Rounds Rounds `yaml:"rounds,omitempty"`
 	// How devices are kept in a constant state while they are measured.
 	Conditions Conditions `yaml:"conditions,omitempty"`

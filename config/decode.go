@@ -135,7 +135,7 @@ func (d *decoder) set(dst *[]string, least int, item func(*string) reader) reade
 			return
 		}
 		if seen[s] {
-			d.at(n, path, "%q stands twice in this list", prose.Short(s))
+			d.at(n, path, "%q is in this list twice", prose.Short(s))
 			return
 		}
 		seen[s] = true

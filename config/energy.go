@@ -71,7 +71,7 @@ func (d *decoder) energy(dst **Energy) reader {
 			e.Settle = &settle
 		}
 		if methods := n.find("methods"); e.Methods && e.Source == EnergyNone {
-			d.at(methods, path+".methods", "want false where energy.source is none: methods are told by what they take")
+			d.at(methods, path+".methods", "want false where energy.source is none: methods are ranked by their energy")
 		}
 		*dst = &e
 	}

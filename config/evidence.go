@@ -24,7 +24,7 @@ type Evidence struct {
 	// app writes of its tasks. It needs keep.
 	Tasks bool `yaml:"tasks,omitempty" jsonschema:"default=false"`
 	// Have a refresh of the main branch keep the accepted build, for pull requests to be measured
-	// against in turns.
+	// against alternately.
 	APK bool `yaml:"apk,omitempty" jsonschema:"default=false"`
 	// How long both builds are recorded at most to explain a regression, where there is a base
 	// build: a few more rounds, which are not judged. 0s records nothing.

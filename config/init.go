@@ -119,7 +119,7 @@ const initDevices = `
 `
 
 const initBase = `
-# The build before the change: what the accepted runs don't clear is measured in turns with it.
+# The build before the change: what the accepted runs don't clear is measured alternately with it.
 # base: base/app-release.apk
 `
 
@@ -158,7 +158,7 @@ func (o InitOptions) workload(b *bytes.Buffer) {
 	}
 	b.WriteString("        # It repeats and measures by itself: each of its classes gets a run of its own.\n        macrobenchmark: true\n")
 	if slices.ContainsFunc(o.Devices, func(d Device) bool { return d.AVD != nil }) {
-		b.WriteString("        # Macrobenchmark refuses emulators, which tell little of times: it is told to measure all the same.\n" +
+		b.WriteString("        # Macrobenchmark refuses emulators, whose times say little; this makes it measure all the same.\n" +
 			"        args: {androidx.benchmark.suppressErrors: EMULATOR}\n")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/gate/rounds"
 )
 
-// Rounds limit how long two builds are measured in turns, where the history does not clear the new
+// Rounds limit how long two builds are measured alternately, where the history does not clear the new
 // one.
 type Rounds struct {
 	// The maximum number of rounds of each scenario on each device, of one to three repetitions of

@@ -116,9 +116,9 @@ func (d *decoder) scenario(c *Config) reader {
 func (d *decoder) notOfBenchmarks(scenario *node, path string) {
 	for key, why := range map[string]string{
 		"compile":   "a Macrobenchmark has the app compiled by its own CompilationMode",
-		"memory":    "beside a Macrobenchmark no memory is measured",
+		"memory":    "memory is not measured with a Macrobenchmark",
 		"frames-by": "a Macrobenchmark times its frames itself",
-		"load":      "a Macrobenchmark starts its measurements by itself, and no load can be put beside them",
+		"load":      "a Macrobenchmark starts its measurements by itself, so no load can be added to them",
 	} {
 		if at := scenario.find(key); at != nil {
 			d.at(at, join(path, key), "%s: remove the key", why)

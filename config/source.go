@@ -93,7 +93,7 @@ func syntaxProblem(src []byte, err error) Problem {
 	lines := splitLines(src)
 	if a := unknownAnchor.FindStringSubmatch(m[2]); a != nil {
 		line, column := find(lines, "*"+a[1])
-		return Problem{Line: line, Column: column, Text: "no anchor &" + prose.Short(a[1]) + " stands before this alias"}
+		return Problem{Line: line, Column: column, Text: "no anchor &" + prose.Short(a[1]) + " comes before this alias"}
 	}
 	line, atoiErr := strconv.Atoi(m[1])
 	if atoiErr != nil {

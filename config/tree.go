@@ -79,7 +79,7 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *node {
 	switch n.Kind {
 	case yaml.AliasNode:
 		if r.open[n.Alias] {
-			return r.stop(n, prose.Short(path), "the alias *"+prose.Short(n.Value)+" stands inside its own anchor")
+			return r.stop(n, prose.Short(path), "the alias *"+prose.Short(n.Value)+" is inside its own anchor")
 		}
 		r.open[n.Alias] = true
 		defer delete(r.open, n.Alias)
@@ -114,7 +114,7 @@ func (r *resolver) mapping(out *node, n *yaml.Node, path string, depth int) {
 			continue
 		}
 		if first := seen[key.text]; first != nil {
-			r.at(key, path, "the key %q stands twice, first on line %d", prose.Short(key.text), first.line)
+			r.at(key, path, "the key %q is given twice, first on line %d", prose.Short(key.text), first.line)
 			continue
 		}
 		seen[key.text] = key

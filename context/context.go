@@ -82,7 +82,7 @@ const (
 )
 
 // Telling returns the properties that count and the hard ones: runs that agree in all of these can
-// be paired, and measured in turns. The app's version is never among them, since such runs differ
+// be paired, and measured alternately. The app's version is never among them, since such runs differ
 // in it.
 func Telling(a Properties, use []string) Properties {
 	out := Properties{}

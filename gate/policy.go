@@ -179,7 +179,7 @@ func (p Policy) WithLevel() Policy {
 func Catalogue(base *metric.Catalogue, runs ...run.Run) (*metric.Catalogue, []run.Warning) {
 	joined, err := run.Catalogue(base, runs...)
 	if err != nil {
-		return base, []run.Warning{{Text: "what the runs declare of their metrics is left out: " + err.Error()}}
+		return base, []run.Warning{{Text: "what the runs declare about their metrics is ignored: " + err.Error()}}
 	}
 	return joined, nil
 }

@@ -70,7 +70,7 @@ func DescribeIncomplete(r run.Run) string {
 	why := r.Why()
 	switch {
 	case why == "":
-		return fmt.Sprintf("the run is not whole: its status is %q", r.Status)
+		return fmt.Sprintf("the run is incomplete: its status is %q", r.Status)
 	case r.Status == run.Failed:
 		return "nothing was measured: " + why
 	}

@@ -26,9 +26,9 @@ func TestPartsOfReasons(t *testing.T) {
 func TestDescribeIncompleteRun(t *testing.T) {
 	why := []run.Warning{{Text: "the app crashed"}}
 	for want, r := range map[string]run.Run{
-		"the run is not whole: the app crashed":         {Status: run.Partial, Warnings: why},
-		"nothing was measured: the app crashed":         {Status: run.Failed, Warnings: why},
-		`the run is not whole: its status is "partial"`: {Status: run.Partial},
+		"the run is not whole: the app crashed":          {Status: run.Partial, Warnings: why},
+		"nothing was measured: the app crashed":          {Status: run.Failed, Warnings: why},
+		`the run is incomplete: its status is "partial"`: {Status: run.Partial},
 	} {
 		if got := DescribeIncomplete(r); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -16,7 +16,7 @@ const (
 )
 
 // RoundsComparison is the result for one comparison of rounds: the base and the head build measured
-// in turns in one session.
+// alternately in one session.
 type RoundsComparison struct {
 	// Rounds counts the pairs of values.
 	Rounds int `json:"rounds"`

@@ -44,7 +44,7 @@ func (v *Verdict) Trim() {
 		gone += u.Runs
 	}
 	if gone > 0 {
-		v.warn("of %d comparisons, %d of single events are counted and not listed, first those that deviate in nothing", gone+v.count(comparisonsOf), gone)
+		v.warn("of %d comparisons, %d of single events are counted but not listed, those without a deviation first", gone+v.count(comparisonsOf), gone)
 	}
 }
 

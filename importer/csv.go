@@ -107,7 +107,7 @@ func (im *importing) row(row []string, at map[string]int, to *[]run.Iteration) e
 		it.Metrics = map[string]float64{}
 	}
 	if _, twice := it.Metrics[name]; twice {
-		return fmt.Errorf("%s stands in repetition %d twice, want it once; the column repetition tells them apart", prose.Short(called), repetition)
+		return fmt.Errorf("%s is in repetition %d twice, want it once; the column repetition tells them apart", prose.Short(called), repetition)
 	}
 	if len(it.Metrics) == run.MaxMetrics {
 		return fmt.Errorf("repetition %d has more than %d metrics", repetition, run.MaxMetrics)

@@ -29,7 +29,7 @@ func (im *importing) list(data []byte) error {
 			return fmt.Errorf("[%d].%w", i, err)
 		}
 		if _, twice := metrics[name]; twice {
-			return fmt.Errorf("[%d].name: %s stands in the list twice, want each name once", i, name)
+			return fmt.Errorf("[%d].name: %s is in the list twice, want each name once", i, name)
 		}
 		metrics[name] = value
 	}

@@ -55,7 +55,7 @@ func (im *importing) printed(data []byte) error {
 		im.warnf("the test %s failed", prose.Short(name))
 	}
 	if missing := p.expected - len(p.begun); missing > 0 {
-		im.warnf("of %s it tells of %d: it was cut", prose.Count(p.expected, "test", "tests"), len(p.begun))
+		im.warnf("of %s it has %d: it was cut", prose.Count(p.expected, "test", "tests"), len(p.begun))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.begun)) {
 		if !p.begun[name] && p.tests[name] == nil {
@@ -153,7 +153,7 @@ func (p *printing) keep(name string) error {
 			p.tests[name], p.order = t, append(p.order, t)
 		}
 		if before, twice := t.values[key]; twice && before != v {
-			return fmt.Errorf("%s of %s is told twice: %v and %v", prose.Short(key), prose.Short(name), before, v)
+			return fmt.Errorf("%s of %s is given twice: %v and %v", prose.Short(key), prose.Short(name), before, v)
 		}
 		t.values[key] = v
 		t.benchmark.add(metric, statistic, v)

@@ -46,7 +46,7 @@ func (a *call) builtFrom(f *runFlags) error {
 	return nil
 }
 
-// compare measures two APKs in turns, as `apkgate compare` does. It neither reads nor writes a
+// compare measures two APKs alternately, as `apkgate compare` does. It neither reads nor writes a
 // history.
 func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	builds := measure.Builds{

@@ -15,11 +15,10 @@ func endCommand(c terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "end",
 		Short: "End the check run that a step which was killed has left in progress",
-		Long: `Ends each check run that an earlier step of this job began and did not live to
-end, and says in the comment that there is no verdict. A workflow calls it in a
-step of its own, with if: always(), where another action stands between the runner
-and apkgate action run: the runner sends its signals to that action alone. Where
-all ended by itself, it does nothing.`,
+		Long: `Closes the check runs that a killed step of this job left open, and says in the
+comment that there is no verdict. A workflow calls it in a step of its own, with
+if: always(), where another action runs apkgate action run: the runner sends its
+signals to that action alone. If no check run is open, it does nothing.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := enter(c, cmd, &f)

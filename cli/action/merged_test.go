@@ -25,7 +25,7 @@ func (w *workspace) twoPhones(build string) {
 }
 
 // A pull request measured by shards has the same result as one measured by one job: the verdict on
-// all runs, settled in turns with the build before the change, in one comment.
+// all runs, settled alternately with the build before the change, in one comment.
 func TestActionJudgesShards(t *testing.T) {
 	w := newWorkspace(t)
 	w.twoPhones("demo-good")
@@ -37,7 +37,7 @@ func TestActionJudgesShards(t *testing.T) {
 	if len(comments) != 1 {
 		t.Fatalf("%d comments, want one", len(comments))
 	}
-	contains(t, "the comment", comments[0].Body, "❌ Regression", "2 runs: 2 worse", "rounds of both builds in turns", "| scroll: time per frame |", "commit "+headSHA[:10])
+	contains(t, "the comment", comments[0].Body, "❌ Regression", "2 runs: 2 worse", "rounds of both builds alternately", "| scroll: time per frame |", "commit "+headSHA[:10])
 	if strings.Contains(comments[0].Body, "missing") {
 		t.Errorf("nothing is missing:\n%s", comments[0].Body)
 	}

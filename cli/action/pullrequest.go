@@ -76,7 +76,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 		return result{}, err
 	}
 	set.Policy.Accepting = accepting(c, set.Store, keep)
-	set.Policy.Settling = "let the workflow build the commit that the change begins with, and give it to the action (base-apk): what is undecided is then measured in turns with it"
+	set.Policy.Settling = "let the workflow build the commit that the change begins with, and give it to the action (base-apk): what is undecided is then measured alternately with it"
 	defer func() {
 		if err := store.Close(); err != nil {
 			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", terminal.Plain(err.Error()))

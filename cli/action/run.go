@@ -56,7 +56,7 @@ func runCommand(c terminal.Console) *cobra.Command {
 	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
 	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
 	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
-	cmd.Flags().StringVar(&f.baseAPK, "base-apk", "", "for mode pull-request: the build of the commit that the change begins with, to measure in turns what the history does not clear")
+	cmd.Flags().StringVar(&f.baseAPK, "base-apk", "", "for mode pull-request: the build of the commit that the change begins with, to measure alternately what the history does not clear")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit that the base was built from (default for mode pull-request: the merge base)")
 	cmd.Flags().StringArrayVar(&f.branches, "branches", nil, "for mode refresh: the branches whose builds may be accepted (default: the repository's default branch)")
 	cmd.Flags().IntVar(&f.rounds, "rounds", measure.DefaultRounds, "for mode compare: how often each build is measured on each device")
@@ -90,7 +90,7 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 		return err
 	}
 	if f.mode == string(modeCompare) {
-		if err := f.sessions.Refuse("mode compare measures two builds in turns, which is done in one go"); err != nil {
+		if err := f.sessions.Refuse("mode compare measures two builds alternately, which is done in one go"); err != nil {
 			return err
 		}
 	}

@@ -27,9 +27,8 @@ func anrsCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	var pkg, format string
 	cmd := &cobra.Command{
 		Use: "anrs", Short: "What did not respond in the history: which faults, since when, how often", Args: arguments.None,
-		Long: `Puts the ANRs of all runs together by what the thread that kept the others waiting
-was doing, and tells of each such fault why, how often it showed, and in which runs
-first and last, whatever was decided of them.`,
+		Long: `Groups the ANRs of all runs, accepted or not, by the stack of the blocking thread,
+with the cause, the count, and the first and last run of each group.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			how := output.Format(format)
 			if err := exit.OneOf("format", how, []output.Format{output.FormatText, output.FormatJSON}); err != nil {

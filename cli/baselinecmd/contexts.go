@@ -34,11 +34,10 @@ func contextsCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command
 	cf := contextsFlags{ConfigFlags: f}
 	cmd := &cobra.Command{
 		Use: "contexts", Short: "Which properties of contexts make a difference, and how much", Args: arguments.None,
-		Long: `Tells of each property in which the contexts of accepted runs are unlike, such as
-the network, how much of what two runs differ by comes of it, metric by metric. The
-gate goes by the same numbers: where a context has few runs of its own, those of
-contexts that are unlike in what makes no difference count nearly in full, and those
-that are unlike in what does hardly.`,
+		Long: `Shows how much each context property (network, device, ...) affects each metric. The
+gate weights runs by the same numbers: where a context has few runs of its own, runs
+of contexts that differ only in properties without effect count nearly in full, and
+those that differ in properties with an effect hardly count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showContexts(c, cmd, cf) },
 	}
 	flagset.Judging(cmd, &cf.PolicyFlags)

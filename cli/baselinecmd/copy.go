@@ -21,9 +21,9 @@ func copyCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
 		Use: "copy --to HISTORY", Short: "Add every run and its mark to another history", Args: arguments.None,
-		Long: `Adds every run and the mark that counts to another history. Files that were kept
-with runs, such as traces, are copied from file to file; a branch or a database
-holds runs alone.`,
+		Long: `Copies all runs and their current state to another history. Files kept with runs,
+such as traces, are copied too if both histories are files; a branch or a database
+holds only runs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
 				return exit.Usage(errors.New("copy needs --to with the other history"), openstore.Forms())

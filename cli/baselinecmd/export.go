@@ -26,7 +26,7 @@ func exportCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 		Long: `Writes runs as JSON Lines, without their marks. Where check or noise reads the file
 as a history, all of them count as accepted: for that export what is accepted.
 apkgate baseline copy takes the marks along. Files that were kept with runs, such
-as traces, stay where they are; with --evidence they are copied beside the file,
+as traces, stay where they are; with --evidence they are copied next to the file,
 where import finds them.
 
 A file whose name ends in .parquet has the runs' numbers as rows, with their marks, for
@@ -42,7 +42,7 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 			}
 			toFile := out != "" && out != "-"
 			if evidence && !toFile {
-				return exit.Usage(errors.New("--evidence copies files beside the one that is written"), "name that with --output")
+				return exit.Usage(errors.New("--evidence copies files next to the one that is written"), "name that with --output")
 			}
 			if evidence && parquetexport.Named(out) {
 				return exit.Usage(errors.New("--evidence goes with runs, of which a .parquet file has only numbers"), "export them to a .jsonl.zst too")
@@ -88,7 +88,7 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 		},
 	}
 	ff.register(cmd)
-	cmd.Flags().BoolVar(&evidence, "evidence", false, "copy the files that were kept with the runs too, beside the file")
+	cmd.Flags().BoolVar(&evidence, "evidence", false, "also copy the files kept with the runs, next to the exported file")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, compressed where its name ends in .gz or .zst, numbers in columns where in .parquet (default: standard output)")
 	return cmd
 }

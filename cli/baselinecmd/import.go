@@ -88,7 +88,7 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 		fmt.Fprintf(c.Stdout, "%d of them incomplete: kept, but never compared with\n", broken)
 	}
 	if total.Left > 0 {
-		fmt.Fprintf(c.Stdout, "%d of them not accepted: called a regression or invalid by the gate, or measured in turns with another build\n", total.Left)
+		fmt.Fprintf(c.Stdout, "%d of them not accepted: called a regression or invalid by the gate, or measured alternately with another build\n", total.Left)
 	}
 	if damaged > 0 {
 		err = exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, prose.Plural(damaged, "record was", "records were")), "")
@@ -97,7 +97,7 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 }
 
 // isNoReference reports whether a run is not accepted by default: the gate refused it, or it was
-// measured in turns with another build.
+// measured alternately with another build.
 func isNoReference(e runstore.Entry) bool {
 	return openstore.Refused(e) || interleaved.MeasuredInTurns(e.Run)
 }

@@ -32,7 +32,7 @@ func listCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 		Use: "list", Short: "List what was measured, newest first", Args: arguments.None,
 		Long: `Lists what was measured together, a session a line, newest first: when it began, of
 which commit, ref and build, on which devices, the gravest outcome of its runs, and
-what was decided about them. "rounds" were measured in turns with another build and
+what was decided about them. "rounds" were measured alternately with another build and
 are never compared with; "old level" is from before what apkgate baseline rebaseline
 has accepted, and no longer counts.
 

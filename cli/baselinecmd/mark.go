@@ -27,10 +27,10 @@ type markFlags struct {
 func acceptCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return markCommand(c, f, runstore.Accepted, &cobra.Command{
 		Use: "accept {RUN … | --session S | --commit C | --all}", Short: "Make runs part of what later ones are compared with",
-		Long: `Accepts the runs that are named, or those of a session or a commit, or all: of
-these the complete ones that nobody has decided on yet. Rounds of two builds are no
-reference, whichever build it is, and what the gate called a regression or invalid is
-accepted only with a --note, and never by --all.`,
+		Long: `Accepts the named runs, or those of a session or a commit, or all of them: only
+complete runs that are still undecided. Rounds of two builds are never references, and
+runs that the gate called a regression or invalid are accepted only with a --note, and
+never by --all.`,
 		Example: `  apkgate baseline accept 4f2a
   apkgate baseline accept --session run-20260131T220000.000Z
   apkgate baseline accept --all --scenario read-mail --where network=wifi`,
@@ -40,16 +40,16 @@ accepted only with a --note, and never by --all.`,
 func rejectCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return markCommand(c, f, runstore.Rejected, &cobra.Command{
 		Use: "reject {RUN … | --session S | --commit C | --all}", Short: "Keep runs out of what later ones are compared with",
-		Long: `Rejects the runs that are named, or those of a session or a commit, also where they
-were accepted before. --all rejects every run that nobody has decided on yet.`,
+		Long: `Rejects the named runs, or those of a session or a commit, even if they were
+accepted before. --all rejects every run that is still undecided.`,
 	})
 }
 
 func rebaselineCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return markCommand(c, f, runstore.Rebaselined, &cobra.Command{
 		Use: "rebaseline {RUN … | --session S | --commit C}", Short: "Accept runs as a new level: older ones no longer count",
-		Long: `Accepts the runs that are named, or those of a session or a commit that nobody has
-rejected, as a new level: runs of the same app and scenario that started before them
+		Long: `Accepts the named runs, or those of a session or a commit that were not rejected,
+as a new level: runs of the same app and scenario that started before them
 are kept, but no longer compared with, on whatever device they were made.
 
 It says how many those are. Where some are of a device of which no run is named, that
@@ -77,7 +77,7 @@ func markCommand(c terminal.Console, f *settings.ConfigFlags, state runstore.Sta
 	if state == runstore.Rebaselined {
 		cmd.Flags().BoolVar(&mf.yes, "yes", false, "also retire the runs of devices of which none is named")
 	} else {
-		cmd.Flags().BoolVar(&mf.all, "all", false, "all runs that nobody has decided on")
+		cmd.Flags().BoolVar(&mf.all, "all", false, "all undecided runs")
 	}
 	cmd.Flags().StringVar(&mf.pkg, "package", "", "of these, only runs of this app")
 	cmd.Flags().StringVar(&mf.scenario, "scenario", "", "of these, only runs of this scenario")
@@ -149,7 +149,7 @@ func mark(ctx context.Context, c terminal.Console, s runstore.Store, state runst
 			left.byGate, prose.Plural(left.byGate, "is not", "are not"), prose.Plural(left.byGate, "it", "them"))
 	}
 	if left.inRounds > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s measured in turns with another build and can't be accepted\n", left.inRounds, prose.Plural(left.inRounds, "was", "were"))
+		fmt.Fprintf(c.Stdout, "%d %s measured alternately with another build and can't be accepted\n", left.inRounds, prose.Plural(left.inRounds, "was", "were"))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func chooseRuns(ctx context.Context, s runstore.Store, state runstore.State, ids
 			return nil, left, err
 		}
 		if state.Reference() && interleaved.MeasuredInTurns(e.Run) {
-			return nil, left, exit.Usage(fmt.Errorf("run %s was measured in turns with another build, and can't be %s", e.Run.ID, state),
+			return nil, left, exit.Usage(fmt.Errorf("run %s was measured alternately with another build, and can't be %s", e.Run.ID, state),
 				"apkgate baseline list --by run shows the runs that were measured by themselves")
 		}
 		if state == runstore.Accepted && e.Run.Status == run.Complete && openstore.Refused(e) && !f.forced() {

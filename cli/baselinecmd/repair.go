@@ -20,10 +20,10 @@ func repairCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "repair", Short: "Make a whole history of what is sound in a damaged file", Args: arguments.None,
 		Long: `Writes every run whose record is sound, with the mark that counts, to a new history,
-and puts that in the place of the damaged file, which is kept beside it. It tells
-what was wrong and what is lost. A whole history stays as it is.
+and replaces the damaged file with it; the damaged file is kept next to it. It
+reports what was wrong and what is lost. A sound history is left as it is.
 
-Let nobody else use the history meanwhile.`,
+Nothing else may use the history meanwhile.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := settings.StoreAddress(*f)
 			if err != nil {

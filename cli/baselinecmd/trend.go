@@ -30,7 +30,7 @@ func trendCommand(c terminal.Console, cf *settings.ConfigFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trend", Short: "Show each metric over time: levels, change points, drift", Args: arguments.None,
 		Long: `Shows how each metric of each UI event moved over the accepted runs: its levels, when
-it changed and between which commits, on which devices, whether somebody accepted
+it changed and between which commits, on which devices, whether anyone accepted
 that and why, and the drift within the quarter. A night counts as one, with each
 device compared with itself.
 

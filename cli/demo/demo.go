@@ -48,7 +48,7 @@ func Command(c terminal.Console) *cobra.Command {
 		Short: "The whole job on simulated devices, in seconds",
 		Long: `Builds a history of an app on 12 simulated phones over 2 networks, measures a
 worse build of it on five phones with a newer Android, gates it, and records why it
-is slow; then measures the energy of both builds in turns, down to methods; and
+is slow; then measures the energy of both builds alternately, down to methods; and
 leaves a report of each. Nothing but apkgate is needed. The devices are simulated; everything else is the code that
 drives real ones.`,
 		Args: arguments.None,
@@ -126,7 +126,7 @@ func (d demo) writeApps() error {
 }
 
 // config writes a configuration for a build on the devices of a lab, and reads it as any user's.
-// base is a build to measure in turns with, "" for none.
+// base is a build to measure alternately with, "" for none.
 func (d demo) config(file, build, base, lab string, networks ...string) (*config.Config, error) {
 	profiles, err := profile.Lab(lab)
 	if err != nil {
@@ -134,7 +134,7 @@ func (d demo) config(file, build, base, lab string, networks ...string) (*config
 	}
 	var b strings.Builder
 	if base != "" {
-		base = "\n# What the history does not clear is measured in turns with this build.\nbase: " + base + ".apk\n"
+		base = "\n# What the history does not clear is measured alternately with this build.\nbase: " + base + ".apk\n"
 	}
 	fmt.Fprintf(&b, labConfig, build, base, strings.Join(networks, ", "))
 	for _, p := range profiles {
@@ -236,7 +236,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store runstor
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Stdout, "3. The gate: these phones are new to the history, so that the new build is measured in turns with 1.4.0\n\n")
+	fmt.Fprintf(d.Stdout, "3. The gate: these phones are new to the history, so that the new build is measured alternately with 1.4.0\n\n")
 	if in, err = s.Settle(ctx, in, measured); err != nil {
 		return err
 	}

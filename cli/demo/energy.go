@@ -44,12 +44,12 @@ const energyFile = "energy.yml"
 // rounds is how often the demo measures each build's energy.
 const rounds = 10
 
-// sideBySide measures both builds in turns and shows where the energy went.
+// sideBySide measures both builds alternately and shows where the energy went.
 func (d demo) sideBySide(ctx context.Context) error {
 	if err := os.WriteFile(d.path(energyFile), []byte(energyConfig), 0o644); err != nil {
 		return exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
 	}
-	fmt.Fprintf(d.Stdout, "\n5. Energy: both builds in turns on two phones, %d rounds, methods sampled\n", rounds)
+	fmt.Fprintf(d.Stdout, "\n5. Energy: both builds alternately on two phones, %d rounds, methods sampled\n", rounds)
 	pair, err := measure.Both(ctx, d.Console, d.path(energyFile), measure.Builds{
 		Rounds: rounds, Session: "demo", Base: d.path(goodBuild + ".apk"), Head: d.path(worseBuild + ".apk"),
 	})

@@ -41,7 +41,7 @@ func TestDiagnoseAMethodTrace(t *testing.T) {
 	for _, want := range []string{
 		"Main thread blocked: the main thread was busy for 1200 ms at a time; 1198 ms of that in com.example.mail.Feed.bind",
 		"Traced", "3 calls in 1200 ms", "android.os.Handler.dispatchMessage → com.example.mail.Feed.bind →",
-		"Methods of the main thread, by the time of their own",
+		"Methods of the main thread, by own time",
 	} {
 		if text := strings.Join(strings.Fields(got.Stdout), " "); !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, got.Stdout)

@@ -44,7 +44,7 @@ func Command(c terminal.Console) *cobra.Command {
 
   a Perfetto trace (also those of Macrobenchmark and of Android Studio), or a trace
   in text of atrace or systrace: the frames of the app --package, what each stage
-  took, the critical path of the worst one beside a usual one, and the causes
+  took, the critical path of the worst one compared with a usual one, and the causes
 
   a dump of threads (/data/anr, traces.txt, the trace of an ApplicationExitInfo, a
   bug report, a log of xCrash, an export of Google Play or Firebase): the chain of

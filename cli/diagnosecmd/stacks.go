@@ -103,7 +103,7 @@ func mainThreads(d anr.Dump) (out []run.ANR) {
 func doubted(causes []diagnose.Cause, d anr.Dump, chain waits.Chain) []diagnose.Cause {
 	var doubts []diagnose.Phrase
 	if chain.ByOrder {
-		doubts = append(doubts, diagnose.Say("The file does not say which process did not respond: this one stands where Android writes it."))
+		doubts = append(doubts, diagnose.Say("The file does not say which process did not respond: this one is where Android writes it."))
 	}
 	if d.Cut {
 		doubts = append(doubts, diagnose.Say("The file is cut off: threads, processes or locks that matter may be missing."))

@@ -44,7 +44,7 @@ func Command(c terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "energy RECORDING …",
 		Short: "Attribute the energy of recordings to the app's methods",
-		Long: `Reads recordings of simpleperf (perf.data, or report-sample --protobuf) beside
+		Long: `Reads recordings of simpleperf (perf.data, or report-sample --protobuf) together with
 Perfetto traces of the device's power, and ranks the app's methods by the joules
 that their own code took. Use it where a test is done by hand; with "energy: {methods: true}"
 in apkgate.yml, run and compare record and attribute by themselves.

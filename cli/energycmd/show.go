@@ -163,5 +163,5 @@ func slowSensor(r methods.Result, update time.Duration, top int) string {
 	if r.Power == run.PowerSplit {
 		return text + fmt.Sprintf("their power is separated from that of sleep and neighbours over all readings; by the power read at their samples all would take %s J", joules(r.ReadJ.Value))
 	}
-	return text + "their joules are partly those of sleep and neighbours, and no interval holds that"
+	return text + "their joules are partly those of sleep and neighbours, and which no interval includes"
 }

@@ -53,12 +53,12 @@ func Command(c terminal.Console) *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.designs, "design", []string{"9x3-3"}, "HxR-N: a history of H runs of R repetitions and a new run of N; may be repeated")
 	cmd.Flags().BoolVar(&f.across, "across-sessions", false, "draw whole sessions, the new run of one that the history has nothing of")
 	cmd.Flags().IntVar(&f.metrics, "metrics", 1, "so many series at once as the metrics of one run, the first of them worse")
-	cmd.Flags().StringSliceVar(&f.worlds, "world", []string{string(evaluation.Plain)}, "what else there is beside the design; may be repeated (see above)")
+	cmd.Flags().StringSliceVar(&f.worlds, "world", []string{string(evaluation.Plain)}, "what else is simulated besides the design; may be repeated (see above)")
 	cmd.Flags().StringSliceVar(&f.shifts, "shift", []string{"0", "0.05", "0.1", "0.2"}, "by what shares the new build is worse; 0 is one that changed nothing")
 	cmd.Flags().IntVar(&f.draws, "draws", 1000, "draws for each row")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "draw others: the same seed gives the same draws")
 	cmd.Flags().StringSliceVar(&f.rules, "rule", []string{string(evaluation.Apkgate)}, "who judges: "+strings.Join(ruleNames(), ", ")+"; may be repeated")
-	cmd.Flags().IntVar(&f.rounds, "rounds", 0, fmt.Sprintf("at most so many rounds beside the base build; 0: none is at hand (default: the configuration's, else %d)", config.Default().Rounds.Max))
+	cmd.Flags().IntVar(&f.rounds, "rounds", 0, fmt.Sprintf("maximum number of rounds with the base build; 0: there is no base build (default: the configuration's, else %d)", config.Default().Rounds.Max))
 	cmd.Flags().BoolVar(&f.widen, "widen-rounds", false, "draw a session's repetitions apart by √(n/(n-1)) for rounds: a few vary less than their noise")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "take the series from at most so many of the newest accepted runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text, json or markdown")
@@ -73,9 +73,9 @@ func long() string {
 		fmt.Fprintf(&worlds, "  %-19s %s\n", d.World, d.Is)
 	}
 	return `Draws histories and new runs from series of measurements of builds that did not change,
-makes some of the new runs worse, and lets each draw go the way of a pull request: the
-check against the history, then rounds of the base and the new build in turns for what
-it leaves open. Prints how often that fails a build, with the 95 % interval, how often
+makes some of the new runs worse, and checks each draw as a pull request: the
+check against the history, then rounds of the base and the new build, alternately, for what
+is undecided. Prints how often that fails a build, with the 95 % interval, how often
 it can't tell, and how many repetitions it takes. It needs no device and fails nothing.
 
 SERIES.json ("-" reads standard input) is a list of

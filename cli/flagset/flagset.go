@@ -82,8 +82,8 @@ func Drift(cmd *cobra.Command, f *settings.PolicyFlags) {
 func Judging(cmd *cobra.Command, f *settings.PolicyFlags) {
 	cmd.Flags().StringVar(&f.Preset, "preset", "", "the way of judging: default, or dune for the published technique (default: the configuration's)")
 	cmd.Flags().Float64Var(&f.OutlierFactor, "outlier-factor", 0, "how many interquartile ranges beyond the quartiles a value may lie (default: the configuration's, else 1.5)")
-	cmd.Flags().Float64Var(&f.MinSupport, "min-support", 0, "least share of all runs, accepted ones included, that bears a rule out (default: the configuration's, else 0.01 of the checked runs)")
-	cmd.Flags().Float64Var(&f.MinConfidence, "min-confidence", 0, "least share of the runs a rule speaks of for which it holds (default: the configuration's, else 0.9)")
+	cmd.Flags().Float64Var(&f.MinSupport, "min-support", 0, "minimum support of a rule, as a share of all runs, accepted ones included (default: the configuration's, else 0.01 of the checked runs)")
+	cmd.Flags().Float64Var(&f.MinConfidence, "min-confidence", 0, "minimum confidence of a rule (default: the configuration's, else 0.9)")
 	cmd.Flags().StringVar(&f.Grain, "grain", "", "judge whole runs (coarse), UI events (fine), or both (default both; of the preset dune coarse, with the events that thresholds name)")
 }
 

@@ -26,7 +26,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// Builds are two builds and how they are measured in turns.
+// Builds are two builds and how they are measured alternately.
 type Builds struct {
 	Base, Head             string // APK files
 	BaseCommit, HeadCommit string
@@ -73,7 +73,7 @@ func (b Builds) Check() error {
 	return nil
 }
 
-// Both measures both builds in turns, on the devices of a configuration.
+// Both measures both builds alternately, on the devices of a configuration.
 func Both(ctx context.Context, c terminal.Console, configuration string, b Builds) (Pair, error) {
 	cfg, err := settings.LoadConfig(configuration, false)
 	if err != nil {
@@ -159,7 +159,7 @@ func checkFiles(c terminal.Console, b Builds, cfg *config.Config) error {
 	return nil
 }
 
-// interleave measures both in turns.
+// interleave measures both alternately.
 func interleave(ctx context.Context, c terminal.Console, cfg *config.Config, b Builds) (base, head []collect.Result, err error) {
 	if b.Keep != "" {
 		if err := atomicfile.Writable(b.Keep); err != nil {

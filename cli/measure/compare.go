@@ -53,9 +53,9 @@ func CompareCommand(c terminal.Console) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare BASE HEAD",
-		Short: "Measure two builds in turns and compare them",
-		Long: `Measures two APKs in turns on the same devices, which of them first being drawn for
-each round, so that heat and drift are the same for both, and says whether the head is worse: for
+		Short: "Measure two builds alternately and compare them",
+		Long: `Measures two APKs alternately on the same devices, in random order within each round,
+so that heat and drift are the same for both, and says whether the head is worse: for
 each metric and UI event the shift with its interval and a rank test, corrected
 for the number of comparisons. No history is needed, and none is written. After a
 regression a few more rounds of both are recorded, to explain it (--why): they judge

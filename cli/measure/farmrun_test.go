@@ -94,7 +94,7 @@ func TestRunIsSettledOnAFarm(t *testing.T) {
 	f := newFarm(t, 100, 130, 25)
 	stdout, stderr := f.run(1, "run", "--farm", "--base", "base.apk", "--format", "text")
 	wants(t, stderr, "Firebase Test Lab: 1 matrix, at most 20 minutes of devices, 1.00 USD", // a round can cost 2 USD, and 24.80 are left: 12
-		"measuring base and head in turns on 2 devices of Firebase Test Lab, 12 rounds of each at most")
+		"measuring base and head alternately on 2 devices of Firebase Test Lab, 12 rounds of each at most")
 	wants(t, stdout, "Regression: in start, the time to initial display is 3", "Measured on Firebase Test Lab, which took", "which phone of the model it was")
 	all, err := firebase.Matrices(f.Folder)
 	if err != nil {
@@ -116,7 +116,7 @@ func TestFarmRunWithoutMoney(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 2.5)
 	stdout, stderr := f.run(0, "run", "--farm", "--base", "base.apk", "--format", "text")
-	wants(t, stdout, "What is undecided was not measured in turns with the base build: 1 round at most can't keep false alarms at 1 %", "(rounds.max, and what may be spent on the farm)")
+	wants(t, stdout, "What is undecided was not measured alternately with the base build: 1 round at most can't keep false alarms at 1 %", "(rounds.max, and what may be spent on the farm)")
 	wants(t, stderr, "it took 1 matrix, 4 minutes of devices, 0.20 USD")
 	if n := f.submitted(); n != 1 {
 		t.Errorf("%d matrices, want 1", n)

@@ -53,7 +53,7 @@ type runFlags struct {
 	why      explanation.Flags
 	accept   bool
 	farm     *farms.Lab // nil: devices are measured
-	// base is the build to measure in turns with, of the commit baseCommit, and keep the folder for
+	// base is the build to measure alternately with, of the commit baseCommit, and keep the folder for
 	// these rounds.
 	base, baseCommit, keep string
 	standsOn               judging.Lineage
@@ -69,7 +69,7 @@ func RunCommand(c terminal.Console) *cobra.Command {
 history, and says pass or fail. The runs are kept in the history; they count as
 references once they are accepted.
 
-What the history does not clear is measured in turns with a base build, where there
+What the history does not clear is measured alternately with a base build, where there
 is one (--base, base in apkgate.yml, or the build that a refresh kept), until it is
 settled or rounds are spent; without one, what looks worse is measured once more in
 another session. After a regression a few more rounds of both builds are recorded, to
@@ -90,9 +90,9 @@ with the history that --store names, if any.`,
 	flagset.Session(cmd, &f.sessions)
 	flagset.Replay(cmd, &f.tape)
 	flagset.Why(cmd, &f.why)
-	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
+	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against alternately, where the history does not clear the new one, instead of the configuration's")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
-	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured in turns in this folder, as base.jsonl and head.jsonl")
+	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured alternately in this folder, as base.jsonl and head.jsonl")
 	cmd.Flags().BoolVar(&f.accept, "accept", false, "accept the runs that are no regression")
 	return cmd
 }

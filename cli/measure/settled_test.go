@@ -139,7 +139,7 @@ func TestRunOnAnOrdinaryPhone(t *testing.T) {
 			if got.Status != exit.StatusRegression || r.Rounds == nil || r.Rounds.Stopped != gate.StoppedSettled || r.Rounds.Measured > r.Rounds.Most {
 				t.Errorf("a tenth worse: exit status %d, %s after %+v", got.Status, r.Reason, r.Rounds)
 			}
-			if !strings.Contains(got.Stderr, "measuring base and head in turns on 1 device, 45m at most") {
+			if !strings.Contains(got.Stderr, "measuring base and head alternately on 1 device, 45m at most") {
 				t.Errorf("it escalates without a word:\n%s", got.Stderr)
 			}
 		})
@@ -167,13 +167,13 @@ func TestRunOnANoisyPhone(t *testing.T) {
 	}
 }
 
-// Without a base build nothing is measured in turns; one session alone fails nothing, and the
+// Without a base build nothing is measured alternately; one session alone fails nothing, and the
 // command that would settle it is printed.
 func TestRunWithoutABase(t *testing.T) {
 	t.Parallel()
 	p := openPullRequests(t, quiet)
 	r, got := p.open("worse", 31)
-	if r.Rounds != nil || strings.Contains(got.Stderr, "in turns on") {
+	if r.Rounds != nil || strings.Contains(got.Stderr, "alternately on") {
 		t.Errorf("rounds without a base build: %+v", r.Rounds)
 	}
 	switch r.Verdict {
@@ -190,7 +190,7 @@ func TestRunWithoutABase(t *testing.T) {
 	}
 }
 
-// A refresh keeps the build that it accepts, and a pull request is measured in turns with it
+// A refresh keeps the build that it accepts, and a pull request is measured alternately with it
 // automatically.
 func TestRunUsesTheKeptBuild(t *testing.T) {
 	t.Parallel()

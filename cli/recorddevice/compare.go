@@ -37,8 +37,8 @@ func compareCommand(c terminal.Console) *cobra.Command {
 		Short: "Compare a recording with a simulated phone",
 		Long: `Asks a simulated phone what was asked in the recording, in the same order, and
 compares the answers: exact, by shape (the same lines, keys and columns with other
-values), or unlike. Where the recorded app is a real one, a simulated app of its name
-stands for it.`,
+values), or different. Where the recorded app is a real one, a simulated app of its name
+represents it.`,
 		Args: arguments.Exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
@@ -122,7 +122,7 @@ func (h *comparison) print(c terminal.Console, format string) error {
 			fmt.Fprintf(c.Stdout, "%22s%s\n", "", terminal.Plain(row.Why))
 		}
 	}
-	fmt.Fprintf(c.Stdout, "%s of a recording of %s, compared with the simulated %s: %d exact, %d by shape, %d unlike\n",
+	fmt.Fprintf(c.Stdout, "%s of a recording of %s, compared with the simulated %s: %d exact, %d by shape, %d different\n",
 		prose.Count(len(h.Rows), "question", "questions"), replay.InWords(recording.Of(h.Of)), h.Profile, h.Exact, h.Shape, h.Unlike)
 	return nil
 }

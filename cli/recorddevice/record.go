@@ -63,7 +63,7 @@ before you give it to anybody.`,
 	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, or a folder or .apks of its parts, instead of the configuration's")
 	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
 	cmd.Flags().StringVar(&f.device, "device", "", "the device, by its name in the configuration, where that has several")
-	cmd.Flags().StringArrayVar(&f.blackOut, "black-out", nil, "a word to black out beside what is by itself; may be repeated")
+	cmd.Flags().StringArrayVar(&f.blackOut, "black-out", nil, "one more word to black out; may be repeated")
 	cmd.Flags().BoolVar(&f.withoutBuilds, "without-builds", false, "leave the APKs and other files out that the configuration names: who replays needs them")
 	cmd.Flags().StringVar(&f.note, "note", "", "a line about the recording, such as the phone's name and who grants which licence")
 	cmd.AddCommand(compareCommand(c))

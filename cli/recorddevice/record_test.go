@@ -197,7 +197,7 @@ func TestCompareWithASimulatedPhone(t *testing.T) {
 		return out
 	}
 	if own := against(); own.Unlike != 0 || own.Exact < 40 || own.Shape < 5 {
-		t.Errorf("held against its own phone: %d exact, %d by shape, %d unlike", own.Exact, own.Shape, own.Unlike)
+		t.Errorf("held against its own phone: %d exact, %d by shape, %d different", own.Exact, own.Shape, own.Unlike)
 	}
 	older := against("--simulated", "pixel-5-android-11")
 	unlike := map[string]string{}

@@ -122,7 +122,7 @@ func TestCleanStopsBootedDevices(t *testing.T) {
 	}
 	_, said := y.apkgate("devices")
 	for _, l := range leases {
-		if !strings.Contains(said, l.ID) || !strings.Contains(said, "nobody any more: apkgate devices clean stops it") {
+		if !strings.Contains(said, l.ID) || !strings.Contains(said, "no running apkgate: apkgate devices clean stops it") {
 			t.Errorf("apkgate devices says nothing of %s:\n%s", l.ID, said)
 		}
 	}

@@ -142,7 +142,7 @@ func listLeases(c terminal.Console) error {
 	if len(leases) > 0 {
 		table := terminal.NewTable(c, "booted by apkgate", "lab", "for", "by")
 		for _, l := range leases {
-			by := "nobody any more: apkgate devices clean stops it"
+			by := "no running apkgate: apkgate devices clean stops it"
 			if labs.InUse(l) {
 				by = l.Owner.String()
 			}

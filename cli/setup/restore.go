@@ -24,7 +24,7 @@ func restoreCommand(c terminal.Console) *cobra.Command {
 		Use:   "restore",
 		Short: "Put back what a run that was killed left changed on the devices",
 		Long: "Put back what a run that was killed left changed on the devices: settings, installed apps, recorders that run.\n" +
-			"What somebody has changed since stays. The next run on a device does the same before it begins.",
+			"What was changed since by anyone else stays. The next run on a device does the same before it begins.",
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := settings.LoadConfig(path, true)

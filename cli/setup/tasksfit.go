@@ -46,14 +46,14 @@ func tasksFit(ctx context.Context, d device.Device, cfg *config.Config) ([]devic
 		f.Detail = "asynchronous tasks are not in this Android's traces: its flag perfetto_sdk_tracing_v2 is off"
 		f.Hint = "on a build of Android for developers, as root: aflags enable android.os.perfetto_sdk_tracing_v2, and restart; or " + otherTasks
 	case slices.ContainsFunc(all, ofApp):
-		f.Detail = "asynchronous tasks: the app tells the messages of its loopers"
+		f.Detail = "asynchronous tasks: the app reports the messages of its loopers"
 		if !cfg.Evidence.Tasks {
 			f.Hint = "evidence.tasks records them"
 		}
 	case strings.TrimSpace(pids) != "":
-		f.Detail, f.Hint = "asynchronous tasks: this Android tells messages of loopers, and the app's process has not registered its own with Perfetto", registers+"; or "+otherTasks
+		f.Detail, f.Hint = "asynchronous tasks: this Android reports messages of loopers, but the app's process has not registered with Perfetto", registers+"; or "+otherTasks
 	default:
-		f.Detail, f.Hint = "asynchronous tasks: this Android tells messages of loopers; whether the app does shows while it runs", registers
+		f.Detail, f.Hint = "asynchronous tasks: this Android reports messages of loopers; whether the app does is known once it runs", registers
 	}
 	return []device.Finding{f}, nil
 }

@@ -32,7 +32,7 @@ type AppNoise struct {
 	// Checks counts the sessions: a run without a session is one of its own.
 	Checks int `json:"checks"`
 	// ByHistory are the outcomes by the history alone, and WithRounds those after what it leaves
-	// undecided is measured in turns, which is simulated.
+	// undecided is measured alternately, which is simulated.
 	ByHistory  Outcomes `json:"by_history"`
 	WithRounds Outcomes `json:"with_rounds"`
 	// Repetitions is the mean of a check's repetitions, including those of its rounds.

@@ -45,7 +45,7 @@ func NoiseCommand(c terminal.Console) *cobra.Command {
 request's: its runs together, with their repetitions, metrics and devices. Since they
 were accepted, every regression that is called is a false alarm, or a bad run that was
 accepted by mistake: look at the ones it names. What the history leaves open would be
-measured in turns with the base build; here that is simulated, from the repetitions of
+measured alternately with the base build; here that is simulated, from the repetitions of
 the session itself, and said to be so. It lists which numbers and UI events have a say
 in the verdict, and the worsening that each would have shown. It names the metrics that
 are too noisy to gate, and those that creep: by how much within the quarter. --fail-on drift makes one that

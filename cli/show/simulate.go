@@ -14,7 +14,7 @@ import (
 // have hardly any differences.
 const fewestRepeated = 3
 
-// inTurns returns the verdict after what is undecided is measured in turns with an identical base
+// inTurns returns the verdict after what is undecided is measured alternately with an identical base
 // build: each round draws a repetition of the session for either build. Noise that lasts for some
 // repetitions, and wanders in time, is lost by that; differences between sessions don't matter
 // within one. Runs of few repetitions are left as they are.

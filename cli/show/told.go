@@ -52,7 +52,7 @@ func (a AppNoise) show(c terminal.Console) error {
 	}
 	c.Paragraph("Repetitions of a check: %s on average. Rounds are drawn from each session's own repetitions, so that their order in time is lost.", wording.OneDecimal(a.Repetitions))
 	if 2*a.WithRounds.Inconclusive > a.Checks && !slices.ContainsFunc(a.Metrics, func(m Loudness) bool { return m.Advice == TooNoisy }) {
-		c.Paragraph("Mostly inconclusive: the history has too few runs in like contexts to tell a change from noise, or its runs repeat too seldom.")
+		c.Paragraph("Mostly inconclusive: the history has too few runs in similar contexts to tell a change from noise, or too few repetitions.")
 	}
 	if err := errors.Join(a.showDeciding(c), a.showMetrics(c)); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (a AppNoise) showMetrics(c terminal.Console) error {
 	if len(loud) == 0 {
 		return nil
 	}
-	table := terminal.NewTable(c, "metric", "scenario", "cleared by history", "open after rounds", "would have shown", "")
+	table := terminal.NewTable(c, "metric", "scenario", "cleared by history", "undecided after rounds", "would have shown", "")
 	for _, m := range loud[:min(len(loud), listedMetrics)] {
 		name := m.Metric
 		if m.Event != "" {

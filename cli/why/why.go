@@ -57,7 +57,7 @@ func Command(c terminal.Console) *cobra.Command {
 compare found a regression, on the device where it is largest, and says what explains
 it: what the frames waited for, which methods took the energy. The builds and the
 verdict are those that the session kept. The verdict is printed with what explains it,
-and the session's reports are written anew.
+and the session's reports are rewritten.
 
 These rounds judge nothing: the exit status is 0 whatever the verdict was, 2 where
 something is missing, 3 where nothing could be recorded.`,

@@ -28,7 +28,7 @@ func Ready(ctx context.Context, t *target.Target, pkg, how string, energy bool) 
 	case err != nil && energy:
 		return "", t.Advise(loss.Infrastructure, err, "compile: none measures the app as it was installed")
 	case err != nil:
-		t.Journal.Warnf("%v: the app is measured as it was installed, unlike one that is compiled", err)
+		t.Journal.Warnf("%v: the app is measured as installed, not compiled", err)
 		return "", nil
 	}
 	warnState(t, pkg, got)

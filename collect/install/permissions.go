@@ -26,7 +26,7 @@ func (b *Installer) readPermissions(ctx context.Context) error {
 	}
 	b.Granted = grantedPermissions(text)
 	if between && len(b.Granted) > 0 {
-		b.Target.Journal.Warnf("clearPackageData takes the app's permissions away before each test, and nobody but the test can give them again in between (GrantPermissionRule): %s; or leave it out and set clear-data: true, which grants them again",
+		b.Target.Journal.Warnf("clearPackageData takes the app's permissions away before each test, and only the test can grant them again in between (GrantPermissionRule): %s; or leave it out and set clear-data: true, which grants them again",
 			strings.Join(b.Granted, ", "))
 	}
 	return nil

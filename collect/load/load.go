@@ -85,7 +85,7 @@ func (l *Load) Start(ctx context.Context, longest time.Duration) error {
 		return nil
 	}
 	if err := l.start(ctx, longest); err != nil {
-		return errors.Join(fmt.Errorf("start the load beside the workload (%s): %w", l.wanted.String(), err), l.end(ctx))
+		return errors.Join(fmt.Errorf("start the load of the workload (%s): %w", l.wanted.String(), err), l.end(ctx))
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (l *Load) Stop(ctx context.Context, repetition int) error {
 		l.target.Journal.Warnf("repetition %d was not measured under all of its load: %s", repetition, doubt)
 	}
 	if err := l.end(ctx); err != nil {
-		return fmt.Errorf("end the load beside the workload: %w", err)
+		return fmt.Errorf("end the load of the workload: %w", err)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (l *Load) Release(ctx context.Context) {
 		return
 	}
 	if err := l.end(ctx); err != nil && !loss.IsGone(err) {
-		l.target.Journal.Warnf("end the load beside the workload: %v", err)
+		l.target.Journal.Warnf("end the load of the workload: %v", err)
 	}
 }
 

@@ -91,7 +91,7 @@ func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, er
 		return false, err
 	}
 	if by := shaping.Foreign(string(state.Stdout)); by != "" {
-		return false, unable("%s is shaped by somebody else already (%s)", iface, journal.Line(by))
+		return false, unable("%s is already shaped by another program (%s)", iface, journal.Line(by))
 	}
 	clsact := shaping.HasClsact(string(state.Stdout))
 	change := target.ShapingChange(iface, as, clsact)

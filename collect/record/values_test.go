@@ -189,7 +189,7 @@ func TestImported(t *testing.T) {
 	}
 	turns := record.Imported(all, true).Iterations
 	if len(turns) != 2 || turns[0].Metrics["own"] != 2 || turns[0].Events[0].Metrics["own"] != 4 || turns[1].Metrics["own"] != 5 {
-		t.Errorf("in turns: %+v", turns)
+		t.Errorf("alternately: %+v", turns)
 	}
 	if none := record.Imported([]record.Measurement{{}}, true); none.Iterations != nil {
 		t.Errorf("of nothing: %+v", none)

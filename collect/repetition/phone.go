@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// Phone is a device that is ready, with its recorders. Builds that are measured in turns share one.
+// Phone is a device that is ready, with its recorders. Builds that are measured alternately share one.
 type Phone struct {
 	Target   *target.Target
 	Programs *recorders.Programs

@@ -398,7 +398,7 @@ func (t *Target) putBackLeft(ctx context.Context, left []Change) error {
 		t.Journal.Warnf("a killed run had left the device changed; this was still to do, and is done: %s", strings.Join(done, "; "))
 	}
 	if len(kept) > 0 {
-		t.Journal.Warnf("a killed run left this to do, but somebody has changed it since, so it stays: %s", strings.Join(kept, "; "))
+		t.Journal.Warnf("a killed run left this to undo, but it was changed since, so it is left as it is: %s", strings.Join(kept, "; "))
 	}
 	t.failed = failed
 	_, err := t.Ask(ctx, keepNoted(failed)+":")

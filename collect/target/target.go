@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/device/devicelock"
 )
 
-// Target is a device in use, for one build or for several in turns.
+// Target is a device in use, for one build or for several alternately.
 type Target struct {
 	// Name is the device's name in reports and progress.
 	Name  string

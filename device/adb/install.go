@@ -77,7 +77,7 @@ var installHints = map[string]string{
 	"INSTALL_FAILED_CONFLICTING_PROVIDER":            "another installed app has a provider of the same authority: uninstall that one",
 	"INSTALL_FAILED_MEDIA_UNAVAILABLE":               "wait until the device has mounted its storage",
 	"INSTALL_FAILED_PERMISSION_MODEL_DOWNGRADE":      "the installed build targets a newer Android version: uninstall it first",
-	"INSTALL_FAILED_ABORTED":                         "somebody or something on the device said no: look at its screen",
+	"INSTALL_FAILED_ABORTED":                         "the installation was declined on the device: look at its screen",
 	"INSTALL_FAILED_INTERNAL_ERROR":                  "look at the device's log; if nothing is there, restart the device",
 	"INSTALL_PARSE_FAILED_RESOURCES_ARSC_COMPRESSED": "store resources.arsc in the APK uncompressed and aligned",
 }

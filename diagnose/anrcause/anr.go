@@ -36,7 +36,7 @@ type Past struct {
 	Version  string // of the app
 	Commit   string
 	State    string // the run's state: "accepted", "rejected", "" for none
-	// Base is set for a run of the base build, measured in turns with the head.
+	// Base is set for a run of the base build, measured alternately with the head.
 	Base bool
 	ANRs []run.ANR
 }

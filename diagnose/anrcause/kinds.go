@@ -102,7 +102,7 @@ func stopped(f found) (reason, bool) {
 	case slices.ContainsFunc(f.last.Stack, func(frame string) bool { return method(frame) == "android.os.Debug.waitForDebugger" }):
 		r.subject, r.why = "debugger", diagnose.Say("waited for a debugger to attach (", diagnose.Coded("android.os.Debug.waitForDebugger"), ")")
 	case strings.HasSuffix(f.last.WaitsFor, " crash"):
-		r.subject, r.why = "crash", diagnose.Say("had crashed, and what writes the crash down had not ended")
+		r.subject, r.why = "crash", diagnose.Say("had crashed, and the crash was still being written")
 	case freezing.MatchString(f.last.WaitsFor):
 		r.subject, r.why = "freezer", diagnose.Say("was frozen, as Android does with apps that are not in use (", diagnose.Coded(freezing.FindString(f.last.WaitsFor)), ")")
 	case strings.HasSuffix(f.last.WaitsFor, " debugger"), slices.ContainsFunc(f.last.Stack, func(frame string) bool { return strings.Contains(frame, "/libjdwp.so") }):
@@ -124,7 +124,7 @@ func driver(f found) (reason, bool) {
 // trimming: free pages are reported to the storage, all at once (section 4.2 of the paper). The
 // process that does so is recognized by the call to it.
 func trimming(f found) (reason, bool) {
-	r := reason{kind: IOKind, subject: "discards", sure: diagnose.Seen, why: diagnose.Say("waited while the storage was told which pages are free (write amplification)")}
+	r := reason{kind: IOKind, subject: "discards", sure: diagnose.Seen, why: diagnose.Say("waited while the storage trimmed free pages (write amplification)")}
 	return r, f.last.Kind == run.WaitBinder && discarding.MatchString(f.last.WaitsFor)
 }
 
@@ -169,7 +169,7 @@ func disk(f found) (reason, bool) {
 	}
 	r := reason{kind: IOKind, subject: "disk", sure: diagnose.Likely, why: diagnose.Say("waited for the disk")}
 	if f.last.Kind == run.WaitBlocked && !inKernel && method == "" {
-		r.sure, r.why = diagnose.Possible, diagnose.Say("was in the kernel and could not be woken, as a thread that waits for the disk")
+		r.sure, r.why = diagnose.Possible, diagnose.Say("was in the kernel in uninterruptible sleep, as when it waits for the disk")
 	}
 	if method != "" {
 		r.subject = method

@@ -188,7 +188,7 @@ func (f found) deadlock(r reason) diagnose.Phrase {
 	case f.Kind == Untold:
 		return diagnose.Say(each, " of ", diagnose.Named(strings.Join(f.processes(), ", ")), " wait for each other, for ever")
 	case !slices.Contains(f.names(), f.first.Name):
-		return diagnose.Say(f.who(f.first), " did not respond: it waited for ", each, ", which wait for each other, for ever")
+		return diagnose.Say(f.who(f.first), " did not respond: it waited for ", each, ", which wait for each other forever")
 	}
 	return diagnose.Say(f.who(f.first), " did not respond: ", each, " wait for each other, for ever")
 }
@@ -208,7 +208,7 @@ func since(k known) diagnose.Phrase {
 	if len(k.others) == 0 {
 		out := diagnose.Say("this is new: nothing in the history is like it")
 		if k.same > 0 {
-			out = diagnose.Say(out, " but what other runs of this build had ", diagnose.Count(k.same, "time", "times"))
+			out = diagnose.Say(out, " except in other runs of this build ", diagnose.Count(k.same, "time", "times"))
 		}
 		return out
 	}

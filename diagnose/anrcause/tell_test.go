@@ -51,9 +51,9 @@ func TestNewAndKnown(t *testing.T) {
 		"later":                     {[]Past{past("b", 21, "accepted", moved)}, "this is new: nothing in the history is like it"},
 		"itself":                    {[]Past{{Run: "head", Started: day2026(20), ANRs: []run.ANR{moved}}}, "this is new: nothing in the history is like it"},
 		"this build's other run": {[]Past{{Run: "b", Started: day2026(20), Commit: "fff", ANRs: []run.ANR{moved, moved}}},
-			"this is new: nothing in the history is like it but what other runs of this build had 2 times"},
+			"this is new: nothing in the history is like it except in other runs of this build 2 times"},
 		"this session's other run": {[]Past{{Run: "b", Started: day2026(19), Session: "today", ANRs: []run.ANR{moved}}},
-			"this is new: nothing in the history is like it but what other runs of this build had 1 time"},
+			"this is new: nothing in the history is like it except in other runs of this build 1 time"},
 		"the base build": {[]Past{{Run: "b", Started: day2026(20), Session: "today", Base: true, ANRs: []run.ANR{moved}}}, "the base build has it too, 1 time"},
 		"the base build and before": {[]Past{{Run: "b", Started: day2026(20), Session: "today", Base: true, ANRs: []run.ANR{moved}}, past("a", 3, "", moved)},
 			"known since 3 November 2026 (commit commit of a), 2 times in 2 runs"},
@@ -157,7 +157,7 @@ func TestSentences(t *testing.T) {
 		want  string
 	}{
 		{dead, "Deadlock of main, sync", "the main thread of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
-		{behind, "Deadlock of index, sync", "the main thread of com.example.mail did not respond: it waited for the threads index, sync, which wait for each other, for ever"},
+		{behind, "Deadlock of index, sync", "the main thread of com.example.mail did not respond: it waited for the threads index, sync, which wait for each other forever"},
 		{threads(append(long, thread("last", run.WaitRunning, "", "a.D.e(D.java:1)"))[1:]...), "Waiting for A", "thread t of com.example.mail did not respond: it waited through at least 14 others for thread last, which held the lock, in a.D.e"},
 		{far, "No answer from com.example.feed IFeed::query", "the main thread of com.example.mail did not respond: it waited through 1 other for thread db of com.example.feed, which kept a binder call unanswered (com.example.feed IFeed::query), in f.Db.vacuum"},
 		{system, "Not known: watchdog", "Android did not respond, and no thread's stack was read"},

@@ -350,7 +350,7 @@ func TestDoubts(t *testing.T) {
 		"too few":         {3, func(h, b *run.Run) {}, "3 traced repetitions compared with 3 are too few", diagnose.Likely},
 		"one of each":     {1, func(h, b *run.Run) {}, "1 traced repetition compared with 1 are too few", diagnose.Likely},
 		"processor time":  {4, func(h, b *run.Run) { h.MethodTraces.Clock, b.MethodTraces.Clock = run.CPUClock, run.CPUClock }, "Times are processor time", diagnose.Clear},
-		"shorter windows": {4, func(h, b *run.Run) { shorten(b) }, "Less was traced of what it is compared with", diagnose.Likely},
+		"shorter windows": {4, func(h, b *run.Run) { shorten(b) }, "Less was traced in the runs compared with", diagnose.Likely},
 	} {
 		h, b := head.recorded("H", c.repetitions), before.recorded("B", c.repetitions)
 		c.change(&h, &b)

@@ -161,8 +161,8 @@ func (t teller) doubts(s suspect) (out []diagnose.Phrase) {
 	compared := s.kind != HeldKind
 	add(compared && !t.settles() && s.shown == nil, contrast.TooFew(diagnose.Count(len(t.now()), "traced repetition", "traced repetitions"), float64(len(t.before()))))
 	add(compared && t.alone, "No earlier run was traced: repetitions in which something went wrong are compared with this run's others.")
-	add(compared && t.partial(), "Less was traced of what it is compared with: a method may be missing there for that reason.")
-	add(compared && t.renamed(), "Most methods of the app have other names than before: with the mapping.txt of each build (app.mapping) they are compared by those of the source.")
+	add(compared && t.partial(), "Less was traced in the runs compared with: a method may be missing there for that reason.")
+	add(compared && t.renamed(), "Most methods of the app have other names than before: with each build's mapping.txt (app.mapping) they are compared by their source names.")
 	add(s.additional*entryMS >= muchTrace*s.more.Mean && s.more.Mean > 0,
 		"Tracing makes short calls longer: a part of the time of ", diagnose.Amount{Value: math.Round(s.additional)}, " more calls is the tracer's.")
 	add(t.head.MethodTraces.Clock == run.CPUClock, "Times are processor time: what a method waited for is not in them.")

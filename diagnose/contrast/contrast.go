@@ -94,7 +94,7 @@ func Runs(head run.Run, candidates []run.Run, like func(run.Run) bool) []run.Run
 	return out[:min(len(out), MaxBase)]
 }
 
-// InTurns reports whether the earlier runs are the base build's, measured in turns with the head.
+// InTurns reports whether the earlier runs are the base build's, measured alternately with the head.
 func InTurns(head run.Run, base []run.Run) bool {
 	return len(base) > 0 && (base[0].Explains || base[0].Session != "" && base[0].Session == head.Session)
 }

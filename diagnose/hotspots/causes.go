@@ -126,7 +126,7 @@ func (t teller) methodCauses() []diagnose.Cause {
 		c := t.methodCause(m, m.Local)
 		c.Sentence = methodWords(m)
 		if m.Blurred {
-			c.Doubts = []diagnose.Phrase{say("The sensor has a reading every ", diagnose.Amount{Value: t.UpdateMS, Unit: "ms"}, ", longer than this method runs at a time: its joules are partly those of what ran beside it.")}
+			c.Doubts = []diagnose.Phrase{say("The sensor has a reading every ", diagnose.Amount{Value: t.UpdateMS, Unit: "ms"}, ", longer than this method runs at a time: its joules are partly those of what ran at the same time.")}
 		}
 		if m.Share > 0 {
 			c.Explains.Share = &m.Share
@@ -151,7 +151,7 @@ func (t teller) methodCause(m Method, of Shift) diagnose.Cause {
 		Explains: diagnose.Extent{Value: &change, Unit: "J", Low: &low, High: &high, Level: t.Methods.Level, Sure: diagnose.Clear},
 		Title:    say("energy of ", caller(m.Name)),
 	}
-	table := beforeAndNow("The method beside the runs before")
+	table := beforeAndNow("The method compared with earlier runs")
 	table.row("Own code", joules(m.Local.Base.J), joules(m.Local.Head.J))
 	table.row("With calls", joules(m.Total.Base.J), joules(m.Total.Head.J))
 	if m.CPU.BaseMS > 0 || m.CPU.HeadMS > 0 {
@@ -178,7 +178,7 @@ func (t teller) lockCauses() []diagnose.Cause {
 	var out []diagnose.Cause
 	add := func(w Wakelock, sentence diagnose.Phrase) {
 		change := (w.HeadScreenOffMS - w.BaseScreenOffMS) / 1000
-		table := beforeAndNow("The wakelock beside the runs before")
+		table := beforeAndNow("The wakelock compared with earlier runs")
 		table.row("Held", lasting(w.BaseHeldMS), lasting(w.HeadHeldMS))
 		table.row("Held with the screen off", lasting(w.BaseScreenOffMS), lasting(w.HeadScreenOffMS))
 		out = append(out, diagnose.Cause{
@@ -205,7 +205,7 @@ func (t teller) partCause() []diagnose.Cause {
 		return nil
 	}
 	change, of := p.ChangeJ(), math.Min(p.ChangeJ()/t.Total.ChangeJ(), 1)
-	table := beforeAndNow("The part beside the runs before")
+	table := beforeAndNow("The part compared with earlier runs")
 	table.row("Energy", joules(p.BaseJ), joules(p.HeadJ))
 	return []diagnose.Cause{{
 		Kind: ComponentKind, Direction: towards(change), Subject: diagnose.Subject{Name: p.Name},
@@ -216,7 +216,7 @@ func (t teller) partCause() []diagnose.Cause {
 
 func (t teller) trafficCause() diagnose.Cause {
 	change := t.Traffic.HeadBytes - t.Traffic.BaseBytes
-	table := beforeAndNow("What the app received and sent beside the runs before")
+	table := beforeAndNow("What the app received and sent, compared with earlier runs")
 	table.row("Both", diagnose.Amount{Value: t.Traffic.BaseBytes, Unit: "B"}, diagnose.Amount{Value: t.Traffic.HeadBytes, Unit: "B"})
 	return diagnose.Cause{
 		Kind: TrafficKind, Direction: towards(change), Subject: diagnose.Subject{Name: "traffic"},

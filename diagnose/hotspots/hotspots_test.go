@@ -530,12 +530,12 @@ func TestASlowSensorsJoulesAreComparedAsRead(t *testing.T) {
 	if m := alone.method(t, decode); !near(m.Local.Head.J, 4.05) || alone.Methods.Power != run.PowerSplit || alone.Methods.ApartJ != 0 {
 		t.Errorf("alone %+v of %+v", m, alone.Methods)
 	}
-	if note := fmt.Sprint(told(t, nil, alone)[0].Tables[0].Note); !strings.Contains(note, "told apart from that of sleep and neighbours") {
+	if note := fmt.Sprint(told(t, nil, alone)[0].Tables[0].Note); !strings.Contains(note, "separated from that of sleep and neighbours") {
 		t.Errorf("alone the table says %s", note)
 	}
 	slow := head()
 	slow.Energy.Methods.List[0].Local.Blurred = true
-	if note := fmt.Sprint(told(t, nil, explained(t, slow))[0].Tables[0].Note); !strings.Contains(note, "no interval holds that") {
+	if note := fmt.Sprint(told(t, nil, explained(t, slow))[0].Tables[0].Note); !strings.Contains(note, "which no interval includes") {
 		t.Errorf("as read the table says %s", note)
 	}
 	fast := explained(t, apart(head(), false), base())

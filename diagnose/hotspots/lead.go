@@ -79,9 +79,9 @@ func (t teller) doubts() []diagnose.Phrase {
 		out = append(out, say("This is a debug build: its energy, and which methods take it, can differ from the release build's. Measure a release build that is profileable."))
 	}
 	if !t.HasBase() {
-		out = append(out, say("Nothing to set these beside has joules of the same source."))
+		out = append(out, say("No earlier run measured energy the same way, so there is nothing to compare with."))
 	} else if t.Methods != nil && !t.Methods.HasBase() {
-		out = append(out, say("The methods of the runs beside were not sampled: what changed among methods is not known."))
+		out = append(out, say("Methods were not sampled in the runs compared with: which of them changed is unknown."))
 	}
 	return out
 }

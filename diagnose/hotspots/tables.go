@@ -63,10 +63,10 @@ func (t teller) methodsNote() diagnose.Phrase {
 		text = say(text, "; the intervals of each build are of ", ratio(m.Level))
 	}
 	if m.HasBase() {
-		text = say(text, ". Nothing is claimed where those of both builds overlap")
+		text = say(text, ". Where the intervals of both builds overlap, nothing is claimed")
 	}
 	if m.Widened {
-		text = say(text, ". So few repetitions do not tell how much runs differ: the intervals are widened by ", ratio(scatter), " for it; five repetitions and more tell")
+		text = say(text, ". So few repetitions don't show how much runs differ: the intervals are widened by ", ratio(scatter), " for it; five repetitions or more do")
 	}
 	return say(text, ".", t.slowSensor())
 }
@@ -88,11 +88,11 @@ func (t teller) slowSensor() diagnose.Phrase {
 	text := say(" ≈: the sensor is slower than the method, which runs for less than its ", diagnose.Amount{Value: t.UpdateMS, Unit: "ms"}, " at a time")
 	switch {
 	case m.Power == run.PowerSplit:
-		return say(text, ". Its power is told apart from that of sleep and neighbours over all readings.")
+		return say(text, ". Its power is separated from that of sleep and neighbours over all readings.")
 	case m.ApartJ > 0:
-		return say(text, ", so that its joules are partly those of sleep and neighbours, alike in both builds. Told apart from these, all methods took ", joules(m.ApartJ), " rather than ", joules(m.Energy.HeadJ), ".")
+		return say(text, ", so that its joules are partly those of sleep and neighbours, alike in both builds. Without these, all methods took ", joules(m.ApartJ), " rather than ", joules(m.Energy.HeadJ), ".")
 	}
-	return say(text, ", so that its joules are partly those of sleep and neighbours, and no interval holds that.")
+	return say(text, ", so its joules are partly those of sleep and neighbours, which no interval includes.")
 }
 
 // direction returns the direction of a method's clear change.

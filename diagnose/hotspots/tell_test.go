@@ -62,7 +62,7 @@ func TestMethodsAreCausesOfWhatWasFlagged(t *testing.T) {
 		t.Errorf("the first cause is %+v", first)
 	}
 	// Of the 6 J that the run takes more, the methods take 3.
-	if len(first.Doubts) != 1 || !strings.Contains(first.Doubts[0][0].Text, "These parts of the change are of the") {
+	if len(first.Doubts) != 1 || !strings.Contains(first.Doubts[0][0].Text, "Shares are of the") {
 		t.Errorf("the first cause does not say what its share is of: %+v", first.Doubts)
 	}
 	if len(ofEvent.Doubts) != 2 || !strings.Contains(ofEvent.Doubts[1][0].Text, "whole run") || len(ofEvent.Tables) != 0 {

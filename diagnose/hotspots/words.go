@@ -154,7 +154,7 @@ func (t teller) sharesOf() diagnose.Phrase {
 	if !shown || t.Total.BaseJ == 0 || t.Total.HeadJ == 0 || math.Abs(net-total) <= farApart*math.Abs(total) {
 		return nil
 	}
-	return say("These parts of the change are of the ", signedJoules(net), " of all methods together, each of which has what the whole device took while it ran; the run as a whole took ", signedJoules(total), ".")
+	return say("Shares are of the ", signedJoules(net), " attributed to all methods together, since methods that run together share the device's power; the run as a whole took ", signedJoules(total), ".")
 }
 
 // methodWords describes a method in a sentence: "com.example.MessageView.decode +2.1 J (+340 %), 71

@@ -99,5 +99,5 @@ func (c comparison) behind(o outcome) (out []suspect) {
 
 // hidden says that another suspect hides the cost of this one.
 func (t teller) hidden(s suspect) diagnose.Phrase {
-	return say("possible: ", t.clause(s), ", hidden by what takes longer; what it costs can't be told until that is gone")
+	return say("possible: ", t.clause(s), ", hidden by what takes longer; its cost is unknown until that is gone")
 }

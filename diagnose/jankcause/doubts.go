@@ -10,10 +10,10 @@ import (
 func (t teller) doubts(s suspect) []diagnose.Phrase {
 	var out []diagnose.Phrase
 	if t.alone() && t.head.ID != "" {
-		out = append(out, say("No earlier run tells what its frames waited for: late frames are compared with this run's own normal ones."))
+		out = append(out, say("No earlier run recorded what its frames waited for: late frames are compared with this run's own normal ones."))
 	}
 	if t.usual().frames == 0 {
-		out = append(out, say("No frame was shown in time: what is usual is not known."))
+		out = append(out, say("No frame was shown in time: what is usual is unknown."))
 	}
 	if n := t.comparison.head.late.frames; t.alone() && n < fewLate {
 		out = append(out, say("Based on ", diagnose.Count(int(n), "late frame", "late frames"), ": treat it as a lead."))
@@ -76,9 +76,9 @@ func (t teller) unknownWaker(kind string) diagnose.Phrase {
 	switch wakers := t.wakers(); {
 	case kind != SleepKind:
 	case wakers == run.WakersNone:
-		return say("Who woke threads was not recorded (sched_waking, or sched_wakeup): what was slept for is not known.")
+		return say("Who woke threads was not recorded (sched_waking, or sched_wakeup): what threads slept for is unknown.")
 	case wakers == run.WakersWakeup:
-		return say("Android 10 and 11 tell of wake-ups by sched_wakeup alone, which does not say who woke a thread from another process or from CPUs that share no cache: what was slept for may be another thing.")
+		return say("Android 10 and 11 record wake-ups only as sched_wakeup, which does not say who woke a thread from another process or from CPUs that share no cache: what threads slept for may be something else.")
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // The kinds of causes that this package makes.
 const (
 	GCKind          = "render.gc"          // collecting garbage
-	OverdrawKind    = "render.overdraw"    // drawing what nobody sees
+	OverdrawKind    = "render.overdraw"    // drawing what is never shown
 	BinderKind      = "render.binder"      // waiting for another process
 	LockKind        = "render.lock"        // waiting for a lock that another thread held
 	MemoryKind      = "render.memory"      // waiting while the kernel frees memory
@@ -82,7 +82,7 @@ var kinds = []causeKind{
 		},
 	},
 	{
-		name: OverdrawKind, code: true, title: words("drawing what nobody sees"), // views.go finds it
+		name: OverdrawKind, code: true, title: words("drawing what is never shown"), // views.go finds it
 		says: func(c clause) diagnose.Phrase { return say(overdrawn(*c.of.views), "; drawing takes ", c.more) },
 	},
 	{
@@ -114,7 +114,7 @@ var kinds = []causeKind{
 	{name: LittleKind, title: bySubject, says: slowly}, // cores.go finds these two
 	{name: FrequencyKind, title: bySubject, says: slowly},
 	{
-		name: CPUKind, row: "waiting for a processor beside", blames: waits(run.WaitRunnable), title: words("waiting for a processor"),
+		name: CPUKind, row: "waiting for a processor next to", blames: waits(run.WaitRunnable), title: words("waiting for a processor"),
 		says: func(c clause) diagnose.Phrase {
 			return say(c.who, " waits ", c.more, " for a processor", at(", mostly behind ", c.subject), c.in)
 		},

@@ -83,7 +83,7 @@ func TestEachKind(t *testing.T) {
 func TestTitlesOfCauses(t *testing.T) {
 	for want, b := range map[string]blame{
 		"waiting for feed": {BinderKind, "feed"}, "waiting for binder": {BinderKind, ""}, "waiting for storage": {IOKind, "ext4"}, "waiting for a lock of db": {LockKind, "db"},
-		"waiting for a processor": {CPUKind, "x"}, "drawing what nobody sees": {OverdrawKind, "x"}, "little cores": {LittleKind, "little cores"}, "GPU": {GPUKind, "GPU"},
+		"waiting for a processor": {CPUKind, "x"}, "drawing what is never shown": {OverdrawKind, "x"}, "little cores": {LittleKind, "little cores"}, "GPU": {GPUKind, "GPU"},
 		"waiting for memory": {MemoryKind, "kswapd0"},
 		"garbage collection": {GCKind, "garbage collection"}, "layout in x": {LayoutKind, "x"}, "sleep": {SleepKind, ""},
 	} {

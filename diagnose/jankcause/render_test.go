@@ -566,7 +566,7 @@ func TestSleepWithUnknownWakerIsNeverClear(t *testing.T) {
 	}{
 		"":               {diagnose.Clear, "does not say what woke"}, // of a version that did not say
 		run.WakersWaking: {diagnose.Clear, "does not say what woke"},
-		run.WakersWakeup: {diagnose.Likely, "by sched_wakeup alone"},
+		run.WakersWakeup: {diagnose.Likely, "only as sched_wakeup"},
 		run.WakersNone:   {diagnose.Possible, "Who woke threads was not recorded"},
 	} {
 		head.Frames.Wakers = wakers

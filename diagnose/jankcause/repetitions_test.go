@@ -237,7 +237,7 @@ func TestUnexplained(t *testing.T) {
 		"what nothing tells":  {idle.record("head", 3), "no cause found: frames take "},
 		"the same as before":  {same.record("head", 10), "no cause found: its frames take as long as before"},
 		"no frames of it":     {func() run.Run { r := same.record("head", 10); r.Frames.Groups = nil; return r }(), "no cause found: the traces have no frame of it"},
-		"frames without path": {func() run.Run { r := same.record("head", 10); clearPaths(r.Frames); return r }(), "no cause found: the traces do not tell"},
+		"frames without path": {func() run.Run { r := same.record("head", 10); clearPaths(r.Frames); return r }(), "no cause found: the traces do not show"},
 	} {
 		got := Explain(c.head, past(same, 3, 10), flagged)
 		if len(got) != 1 || got[0].Kind != UnexplainedKind || !strings.HasPrefix(plain(got[0].Sentence), c.want) || got[0].Explains.Sure != "" {
@@ -283,7 +283,7 @@ func TestHiddenCause(t *testing.T) {
 	if len(got) != 2 || got[0].Kind != CompositionKind || got[1].Kind != DrawKind || got[1].Explains.Sure != diagnose.Possible || got[1].Explains.Share != nil {
 		t.Fatalf("%s", brief(got))
 	}
-	if s := plain(got[1].Sentence); !strings.Contains(s, "can't be told until that is gone") {
+	if s := plain(got[1].Sentence); !strings.Contains(s, "is unknown until that is gone") {
 		t.Error(s)
 	}
 	for _, p := range got[1].Sentence {

@@ -167,11 +167,11 @@ func TestWhy(t *testing.T) {
 	untold.comparison.head.late, untold.comparison.head.normal = newTally(), newTally()
 	for want, c := range map[string]teller{
 		"the traces have no frame of it":                                                                                            {},
-		"the traces do not tell what its frames spent their time on":                                                                untold,
-		"no frame of it was late, and no earlier run tells what its frames took":                                                    tellerOf(0, 100, 4, false),
+		"the traces do not show what its frames spent their time on":                                                                untold,
+		"no frame of it was late, and no earlier run recorded what its frames took":                                                 tellerOf(0, 100, 4, false),
 		"only 2 frames were late, and most of it is no one kind of work or waiting":                                                 tellerOf(2, 98, 4, false),
 		"its frames take as long as before, within what sessions of one build differ by":                                            with(tellerOf(20, 80, 4, true), 0.19, nil),
-		"frames take 5 ms more per frame, and the traces do not tell on what":                                                       with(tellerOf(50, 50, 4, true), 5, nil),
+		"frames take 5 ms more per frame, and the traces do not show on what":                                                       with(tellerOf(50, 50, 4, true), 5, nil),
 		"frames take 8 ms more per frame; what grew most (binder feed) is 0.375 ratio of it":                                        with(tellerOf(50, 50, 4, true), 8, shifts(3, 2)),
 		"frames take 8 ms more per frame; binder feed is 0.5 ratio of it, and differs as much between repetitions of one build":     with(tellerOf(50, 50, 4, true), 8, shifts(4, 2)),
 		"frames take 4 ms more in a late frame; binder feed is 1 ratio of it, and differs as much between repetitions of one build": with(tellerOf(50, 50, 4, false), 4, shifts(4, 2)),

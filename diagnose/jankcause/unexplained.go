@@ -29,15 +29,15 @@ func (t teller) why() diagnose.Phrase {
 	case t.comparison.head.frames == 0:
 		return say("the traces have no frame of it")
 	case !t.hasPaths():
-		return say("the traces do not tell what its frames spent their time on")
+		return say("the traces do not show what its frames spent their time on")
 	case t.alone() && late.frames == 0:
-		return say("no frame of it was late, and no earlier run tells what its frames took")
+		return say("no frame of it was late, and no earlier run recorded what its frames took")
 	case t.alone() && late.frames < fewFrames:
 		return say("only ", diagnose.Count(int(late.frames), "frame was", "frames were"), " late, and most of it is no one kind of work or waiting")
 	case t.whole < leastMS || !t.alone() && t.whole < contrast.Drifted*t.usual().took.sum/max(t.usual().frames, 1):
 		return say("its frames take as long as before, within what sessions of one build differ by")
 	case most.parts == nil:
-		return say("frames take ", t.longer(t.whole), ", and the traces do not tell on what")
+		return say("frames take ", t.longer(t.whole), ", and the traces do not show on what")
 	case most.more.Mean < mostOf*t.whole:
 		return say("frames take ", t.longer(t.whole), "; what grew most (", row(most.parts[0]), ") is ", ratio(most.more.Mean/t.whole), " of it")
 	}

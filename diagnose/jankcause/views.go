@@ -5,7 +5,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// From where on drawing what nobody sees is reported ("Aging or Glitching?", section 3: in Gmail
+// From where on drawing what is never shown is reported ("Aging or Glitching?", section 3: in Gmail
 // "redrawn for over four times (less than one time is ideal)"; Android's own overdraw display
 // begins to be red there).
 const (

@@ -21,11 +21,11 @@ func (t teller) doubts() (out []diagnose.Phrase) {
 			out = append(out, say(parts...))
 		}
 	}
-	add(t.alone() && t.run.ID != "", "No earlier run tells of its tasks: the queue may have been as long before.")
+	add(t.alone() && t.run.ID != "", "No earlier run recorded its tasks: the queue may have been as long before.")
 	add(!t.alone() && !t.more.settled, contrast.TooFew(diagnose.Count(t.head.repetitions, "repetition", "repetitions"), float64(t.repetitions())))
 	add(!t.alone() && t.paced >= slower, "All tasks take ", diagnose.Amount{Value: t.paced}, " times as long as before: a part of it is the load of the phone.")
 	add(t.share == nil && t.whole > 0 && t.sure != diagnose.Possible, "The event got slower by ", ms(t.whole), " only: not all of this wait delays it.")
-	add(!t.head.tells(run.TellsContexts), "The source tells no stacks: where these tasks are scheduled is unknown.")
+	add(!t.head.tells(run.TellsContexts), "The source has no stacks: where these tasks are scheduled is unknown.")
 	return out
 }
 
@@ -42,10 +42,10 @@ func (t teller) slowerThings() diagnose.Phrase {
 	if t.sure != diagnose.Possible {
 		return nil
 	}
-	return say("What it waits for may be slower than in the earlier runs, such as the network: both builds in turns would tell.")
+	return say("What it waits for, such as the network, may be slower than in the earlier runs: measuring both builds alternately would show it.")
 }
 
 // unknownCapacity says what could make a queue shorter.
 func (t teller) unknownCapacity() diagnose.Phrase {
-	return say("The source does not tell how many tasks ", t.unit(), " runs at the same time: a larger pool, fewer tasks or shorter ones would each help.")
+	return say("The source does not show how many tasks ", t.unit(), " runs at the same time: a larger pool, fewer tasks or shorter ones would each help.")
 }

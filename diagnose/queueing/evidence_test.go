@@ -439,7 +439,7 @@ func TestShareOfTheSlowdown(t *testing.T) {
 // Doubts are about what is doubtful, and about nothing else.
 func TestDoubtsAboutACause(t *testing.T) {
 	base := recordedRun("base", 210, []run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 450), of("Log", 1, 0, 450), background())
-	const order = "The recording does not tell whether these tasks need their order: if not, give them an executor with more threads, or each its own."
+	const order = "The recording does not show whether these tasks need their order: if not, give them an executor with more threads, or each its own."
 	unnamed := queue("")
 	for name, c := range map[string]struct {
 		head  run.Run
@@ -449,8 +449,8 @@ func TestDoubtsAboutACause(t *testing.T) {
 	}{
 		"compared":              {queue("head"), []run.Run{base}, shown, []string{order}},
 		"a recording by itself": {unnamed, nil, nil, []string{order}},
-		"no run before":         {queue("head"), nil, shown, []string{order, "No earlier run tells of its tasks: the queue may have been as long before."}},
-		"no stacks":             {stackless(queue("head")), []run.Run{stackless(base)}, shown, []string{order, "The source tells no stacks: where these tasks are scheduled is unknown."}},
+		"no run before":         {queue("head"), nil, shown, []string{order, "No earlier run recorded its tasks: the queue may have been as long before."}},
+		"no stacks":             {stackless(queue("head")), []run.Run{stackless(base)}, shown, []string{order, "The source has no stacks: where these tasks are scheduled is unknown."}},
 	} {
 		got := only(t, Explain(c.head, c.base, c.found))
 		var doubts []string

@@ -40,7 +40,7 @@ var kinds = []causeKind{
 	{ObsoleteKind, teller.behind, "", " is not cancelled", teller.stillWanted},
 	{HandlerKind, teller.unit, "too much is posted to ", "", words("Messages of one looper may rely on their order: those that do not need it can go to another thread.")},
 	{PoolKind, teller.unit, "too few workers in ", "", words("More workers help where tasks wait for the network or the storage, and less where they compute: no phone has more than its cores.")},
-	{SequentialKind, teller.task, "", " waits in a queue of one", words("The recording does not tell whether these tasks need their order: if not, give them an executor with more threads, or each its own.")},
+	{SequentialKind, teller.task, "", " waits in a queue of one", words("The recording does not show whether these tasks need their order: if not, give them an executor with more threads, or each its own.")},
 	{LongKind, teller.behind, "", " takes longer", teller.slowerThings},
 	{QueueKind, teller.unit, "a long queue in ", "", teller.unknownCapacity},
 }

@@ -155,7 +155,7 @@ func TestExplainNamesEachDefect(t *testing.T) {
 		"library": {
 			head: recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(from(of("Get", 0, 1_600, 400), lib...), 3, 400, run.TasksAhead{Group: 0, Tasks: 20, RanMS: 400}), background()),
 			base: before([]run.TaskUnit{serial, wide}, background()),
-			kind: LibraryKind, subject: "com.loopj.android.http", sentence: "it stands behind calls of com.loopj.android.http.AsyncHttpClient.get",
+			kind: LibraryKind, subject: "com.loopj.android.http", sentence: "it waits behind calls of com.loopj.android.http.AsyncHttpClient.get",
 			doubt: "Another call of the library",
 		},
 		"a longer task": {
@@ -172,7 +172,7 @@ func TestExplainNamesEachDefect(t *testing.T) {
 		"an unknown capacity": {
 			head: untold(recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(picture, 1, 1_650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_650}), sync, background())),
 			base: untold(before([]run.TaskUnit{serial, wide}, of("Picture", 0, 2, 200), of("Sync", 1, 0, 1_650), background())),
-			kind: QueueKind, subject: "AsyncTask", sentence: "in AsyncTask; waits of 500ms or more are behind 1 task of 1650ms each, on average: Sync", doubt: "does not tell how many tasks AsyncTask runs",
+			kind: QueueKind, subject: "AsyncTask", sentence: "in AsyncTask; waits of 500ms or more are behind 1 task of 1650ms each, on average: Sync", doubt: "does not show how many tasks AsyncTask runs",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

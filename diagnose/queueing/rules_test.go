@@ -64,7 +64,7 @@ func TestLoadAloneIsNoCause(t *testing.T) {
 	if got.Kind != LongKind || got.Subject.Name != "Sync" || got.Explains.Sure != diagnose.Possible || got.Explains.Share != nil || !strings.HasPrefix(said(got.Sentence), "possible: Sync runs") {
 		t.Errorf("%s of %s, %s, want that Sync may take longer: %q", got.Kind, got.Subject.Name, got.Explains.Sure, said(got.Sentence))
 	}
-	if d := said(got.Doubts[0]); !strings.HasPrefix(d, "What it waits for may be slower") {
+	if d := said(got.Doubts[0]); !strings.HasPrefix(d, "What it waits for, such as the network, may be slower") {
 		t.Errorf("the first doubt is %q", d)
 	}
 }
@@ -116,7 +116,7 @@ func TestExplainARecordingAlone(t *testing.T) {
 		t.Errorf("the sentence is %q, want %q", said(got.Sentence), want)
 	}
 	if !slices.ContainsFunc(got.Doubts, func(d diagnose.Phrase) bool {
-		return strings.HasPrefix(said(d), "No earlier run tells of its tasks")
+		return strings.HasPrefix(said(d), "No earlier run recorded its tasks")
 	}) {
 		t.Errorf("the doubts are %v", got.Doubts)
 	}

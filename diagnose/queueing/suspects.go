@@ -103,7 +103,7 @@ func (c comparison) over(times []float64) (n int) {
 func (c comparison) mostly(times []float64) bool { return 2*c.over(times) > len(times) }
 
 // surely returns how sure a suspect is. That one kind of task takes longer than in earlier runs may
-// be a slower network or storage, which no other task used; both builds in turns have them alike.
+// be a slower network or storage, which no other task used; both builds alternately have them alike.
 func (c comparison) surely(s suspect) diagnose.Sure {
 	switch {
 	case s.kind == LongKind && !contrast.InTurns(c.run, c.earlier):

@@ -96,7 +96,7 @@ func (t teller) sentence() diagnose.Phrase {
 	case ObsoleteKind:
 		out = say(out, ": ", t.unneeded())
 	case LibraryKind:
-		out = say(out, ": it stands behind calls of ", diagnose.Part{Name: t.called, As: diagnose.Code, Most: 80})
+		out = say(out, ": it waits behind calls of ", diagnose.Part{Name: t.called, As: diagnose.Code, Most: 80})
 	}
 	out = say(out, "; ", t.queue())
 	if at, waits := t.aheadWaits(); waits != nil {

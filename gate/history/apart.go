@@ -88,7 +88,7 @@ func (c *check) warnApart() {
 		switch {
 		case slices.Contains(c.reported, k.property):
 		case at >= 0:
-			c.warnings = append(c.warnings, run.Warning{Text: c.incomparable[at].describe(c.catalogue) + ", and this verdict says nothing of " +
+			c.warnings = append(c.warnings, run.Warning{Text: c.incomparable[at].describe(c.catalogue) + ", and this verdict says nothing about " +
 				prose.Plural(len(k.metrics), "it", "them") + ": " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
 		case k.rebuilds(c.policy):
 			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + prose.Plural(missing, "rebuilds", "rebuild") + " the history"})

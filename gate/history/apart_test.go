@@ -33,7 +33,7 @@ func TestJoulesAreComparedWithinSource(t *testing.T) {
 	}{
 		"the same source":             {gatetest.Hungry("new", "rails", 8, 30), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 10, "energy by", ""},
 		"the same, three times it":    {gatetest.Hungry("new", "rails", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Regression, 10, "energy: 90.00 J", ""},
-		"another source":              {gatetest.Hungry("new", "battery", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Inconclusive, 0, "energy has no comparable history", `energy_from is "battery" here and "rails" in the accepted runs, and this verdict says nothing of it: measure as the accepted runs were, or accept 5 more runs`},
+		"another source":              {gatetest.Hungry("new", "battery", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Inconclusive, 0, "energy has no comparable history", `energy_from is "battery" here and "rails" in the accepted runs, and this verdict says nothing about it: measure as the accepted runs were, or accept 5 more runs`},
 		"another source, slow frames": {gatetest.Hungry("new", "battery", 12, 30), gatetest.HungryRuns(10, "rails", 8, 30), gate.Regression, 0, "time per frame: 12.00 ms", `"rails" in the accepted runs`},
 		"another profile of a model":  {gatetest.Hungry("new", "model a", 8, 90), gatetest.HungryRuns(10, "model b", 8, 30), gate.Inconclusive, 0, "no comparable history", `"model b"`},
 		"two sources, its own tells":  {gatetest.Hungry("new", "battery", 8, 30), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Regression, 10, "energy: 30.00 J", ""},
@@ -199,7 +199,7 @@ func TestFramesAreComparedWithinKind(t *testing.T) {
 		"of before there was a timeline": {now("gfxinfo"), of(10, "a", ""), 10, 10, "", ""},
 		"and the other way round":        {now(""), of(10, "a", "gfxinfo"), 10, 10, "", ""},
 		"the first of the timeline": {now("timeline"), of(10, "a", ""), 0, 10, both + " have no comparable history",
-			both + ` have no comparable history: frames_by is "timeline" here and "gfxinfo" in the accepted runs, and this verdict says nothing of them: accept 5 more runs that were measured as this one`},
+			both + ` have no comparable history: frames_by is "timeline" here and "gfxinfo" in the accepted runs, and this verdict says nothing about them: accept 5 more runs that were measured as this one`},
 		"the fourth": {now("timeline"), slices.Concat(of(10, "a", ""), of(3, "a", "timeline")), 3, 13, both + " have 3 comparable runs of the 5 that are needed",
 			both + `: 10 of 13 accepted runs of this context were measured in another way and don't count: frames_by is "timeline" here and "gfxinfo" there; 2 more runs of its kind rebuild the history`},
 		"the fifth": {now("timeline"), slices.Concat(of(1, "a", "gfxinfo"), of(4, "a", "timeline")), 4, 5, both + " have 4 comparable runs of the 5 that are needed",

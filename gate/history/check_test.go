@@ -37,8 +37,8 @@ func TestOutcomes(t *testing.T) {
 		"the device mix":                 {gatetest.Timed("new", other, 13.8), slices.Concat(gatetest.Steady(10, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Pass, ""},
 		"slower than its own kind":       {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(10, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Regression, "+6"},
 		"few of its own, many of others": {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(2, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Inconclusive, "perhaps worse: time per frame: 13.00 ms where 7.92 ms was expected (+64 %"},
-		"a phone never seen":             {gatetest.Timed("new", other, 9.2), gatetest.Steady(10, phone, 8), gate.Inconclusive, "this context was never measured"},
-		"nothing in common":              {gatetest.Run("new", map[string]float64{"startup.ttid_ms": 900}), gatetest.Steady(10, nil, 8), gate.Inconclusive, "nothing is in the 10 accepted runs"},
+		"a phone never seen":             {gatetest.Timed("new", other, 9.2), gatetest.Steady(10, phone, 8), gate.Inconclusive, "no accepted run of this context yet"},
+		"nothing in common":              {gatetest.Run("new", map[string]float64{"startup.ttid_ms": 900}), gatetest.Steady(10, nil, 8), gate.Inconclusive, "no metric of this run is in the 10 accepted runs"},
 		"too small to matter":            {gatetest.Timed("new", phone, 8.3), gatetest.Steady(30, phone, 8), gate.Pass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
 	}
 	now.Session = "night"
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history[:6]...)
-	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "to compare with, but of this run's own session") || strings.Contains(v.Hint, "accept") {
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "to compare with, except those of this run's own session") || strings.Contains(v.Hint, "accept") {
 		t.Errorf("beside accepted runs of its own session: %s: %s", v.Verdict, v.Reason)
 	}
 	v = checkOne(gatetest.Policy(t, gate.PresetDefault), history[0], history[0])

@@ -42,13 +42,13 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	case c.invalid:
 		v.Verdict = gate.Invalid
 		v.Reason = gate.DescribeIncomplete(c.run)
-		v.Hint = "fix what ended it, and measure again: a run that is not whole is never accepted"
+		v.Hint = "fix what ended it, and measure again: an incomplete run is never accepted"
 	case counts[gate.ToRegression] > 0:
 		v.Verdict = gate.Regression
 		v.Reason = c.describe(v.Deviations[0])
 	case n == 0 && c.beside > 0:
 		v.Verdict = gate.Inconclusive
-		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with, but of this run's own session: runs made side by side are no evidence for each other", c.run.App.Package, c.run.Scenario)
+		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with, except those of this run's own session, which are no independent evidence", c.run.App.Package, c.run.Scenario)
 		v.Hint = "compare with runs of other sessions; where --session is given, it names what is measured at one time"
 	case n == 0:
 		v.Verdict = gate.Inconclusive
@@ -60,7 +60,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Hint = "see gate.metrics in apkgate.yml"
 	case c.compared() == 0:
 		v.Verdict = gate.Inconclusive
-		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, prose.Plural(n, "run", "runs"))
+		v.Reason = fmt.Sprintf("no metric of this run is in the %d accepted %s that it is compared with", n, prose.Plural(n, "run", "runs"))
 		if len(c.incomparable) > 0 && len(c.incomparable[0].there) > 0 {
 			v.Reason += ": " + c.incomparable[0].describe(c.catalogue)
 		}
@@ -72,15 +72,15 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	case len(c.lost) > 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.lost[0].String()
-		v.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
+		v.Hint = "find out why, and measure again; leave a metric that this run need not have out of gate.metrics in apkgate.yml"
 	case c.lackedFrames != "":
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.lackedFrames
-		v.Hint = "look whether the measurement was cut short; where the app is meant to draw less, accept the run"
+		v.Hint = "check whether the measurement was cut short; if the app is meant to draw less, accept the run"
 	case c.lackedEvents != "":
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.lackedEvents
-		v.Hint = "look why, and measure again; where the app is meant to do without, accept the run"
+		v.Hint = "find out why, and measure again; if the app is meant to do without it, accept the run"
 	case c.policy.Preset == gate.PresetDune && n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, prose.Plural(n, "run", "runs"), c.policy.MinHistory)

@@ -46,7 +46,7 @@ func TestSwitchOfManyPhonesIsReportedOnce(t *testing.T) {
 		t.Errorf("warnings %q, want %q", got, want)
 	}
 	for i, r := range v.Runs {
-		told := slices.DeleteFunc(texts(r.Warnings), func(s string) bool { return s == "this context was never measured" })
+		told := slices.DeleteFunc(texts(r.Warnings), func(s string) bool { return s == "no accepted run of this context yet" })
 		if (len(told) > 0) != (i == 2) {
 			t.Errorf("run %s warns of %q", r.ID, told)
 		}

@@ -89,7 +89,7 @@ func (c *check) missingEvents() string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "did not happen, as it did in each accepted run of this context: " + prose.Few(told, maxListed)
+	return "did not happen, though it did in each accepted run of this context: " + prose.Few(told, maxListed)
 }
 
 // framesOfCells returns the cells of the run that count the frames behind other cells.

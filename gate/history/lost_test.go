@@ -118,7 +118,7 @@ func TestLostEventIsADoubt(t *testing.T) {
 	ignoring.Thresholds = []gate.Threshold{{Metric: perFrame, Event: "tap", Ignore: true}}
 	paper := gatetest.Policy(t, gate.PresetDune)
 	both, once := of("a", 9, "tap", "scroll"), append(of("a", 8, "tap", "scroll"), of("a", 9, "scroll")[8])
-	const tap = "did not happen, as it did in each accepted run of this context: tap"
+	const tap = "did not happen, though it did in each accepted run of this context: tap"
 	for name, c := range map[string]struct {
 		policy  gate.Policy
 		now     run.Run
@@ -127,8 +127,8 @@ func TestLostEventIsADoubt(t *testing.T) {
 	}{
 		"all events":                    {p, now("tap", "scroll"), both, ""},
 		"one is gone":                   {p, now("scroll"), both, tap},
-		"two are gone":                  {p, now(), both, "did not happen, as it did in each accepted run of this context: scroll and tap"},
-		"many are gone":                 {p, now(), of("a", 9, "a", "b", "c", "d", "e"), "did not happen, as it did in each accepted run of this context: a, b, c and 2 more"},
+		"two are gone":                  {p, now(), both, "did not happen, though it did in each accepted run of this context: scroll and tap"},
+		"many are gone":                 {p, now(), of("a", 9, "a", "b", "c", "d", "e"), "did not happen, though it did in each accepted run of this context: a, b, c and 2 more"},
 		"one run did without":           {p, now("scroll"), once, ""},
 		"another phone did":             {p, now("scroll"), append(of("b", 3, "scroll"), both...), tap},
 		"another phone has it":          {p, now("scroll"), append(of("b", 3, "tap"), of("a", 9, "scroll")...), ""},

@@ -82,7 +82,7 @@ func TestMisleadingHistory(t *testing.T) {
 					t.Errorf("%g times as slow: it is %s, missed with %v", slow, d.Screen, gatetest.End(d.Missed))
 				}
 				if want == fails && d.Screen != gate.Open {
-					t.Errorf("a regression is %q, want open to be measured in turns", d.Screen)
+					t.Errorf("a regression is %q, want open to be measured alternately", d.Screen)
 				}
 			}
 		})

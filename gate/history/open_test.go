@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-const inTurns = "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl"
+const inTurns = "measure it against the base build: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl"
 
 // A doubt is settled by accepted runs where there are too few, and by rounds with the base build.
 func TestSettlingHint(t *testing.T) {
@@ -181,7 +181,7 @@ func TestDirections(t *testing.T) {
 		"few runs, worse by half":               {few, 0.5, nil, gate.Suspect, gate.Open},
 		"few runs, better":                      {few, -0.3, nil, gate.None, gate.Open},
 		"few runs, and two are enough":          {few, 0.5, func(p *gate.Policy) { p.MinHistory = 2; p.Alpha = 0.5 }, gate.ToRegression, gate.Open},
-		"never measured":                        {nil, 0.5, nil, gate.None, gate.Open},
+		"no accepted run of this context yet":   {nil, 0.5, nil, gate.None, gate.Open},
 		"a worsening by 60 % is to be excluded": {shaky, 0.01, func(p *gate.Policy) { p.MinEffect = 0.6 }, gate.None, gate.Cleared},
 	} {
 		for _, metricName := range []string{"frames.count", "cpu.time_ms"} {

@@ -58,11 +58,11 @@ func (c *check) unmeasured(d gate.Comparison) string {
 			if c.setting.runs > 0 {
 				return "; " + c.setting.describe()
 			}
-			t, why := j.evidence.Predicted, "this context was never measured"
+			t, why := j.evidence.Predicted, "no accepted run of this context yet"
 			if c.seen.Own {
 				why = "no accepted run of this context has it"
 			}
-			return fmt.Sprintf("; %s: that is what %d accepted %s of others let expect, unlike in %s", why,
+			return fmt.Sprintf("; %s: that is what %d accepted %s of other contexts predict, which differ in %s", why,
 				t.Runs, prose.Plural(t.Runs, "session", "sessions"), strings.Join(t.Unlike, ", "))
 		}
 	}
@@ -75,7 +75,7 @@ func (c *check) describePredicted(few []*judgement) string {
 	if c.setting.runs > 0 {
 		return c.setting.describe()
 	}
-	text := fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, prose.Plural(c.seen.Total, "run", "runs"))
+	text := fmt.Sprintf("no accepted run of this context yet: others (%d accepted %s) are only a rough guide", c.seen.Total, prose.Plural(c.seen.Total, "run", "runs"))
 	for _, j := range few {
 		if j.predicted() {
 			t := j.evidence.Predicted
@@ -83,13 +83,13 @@ func (c *check) describePredicted(few []*judgement) string {
 			share := math.Abs(reach / j.evidence.Expected)
 			switch {
 			case j.metric.Odds:
-				return fmt.Sprintf("%s, and may have %.1f times as many bad frames, as it is unlike in %s", text, math.Exp(reach), strings.Join(t.Unlike, ", "))
+				return fmt.Sprintf("%s, and may have %.1f times as many bad frames, as it differs in %s", text, math.Exp(reach), strings.Join(t.Unlike, ", "))
 			case j.scale.Multiplies():
 				share = math.Expm1(reach)
 			case j.metric.Ratio:
-				return fmt.Sprintf("%s, and may differ by %.0f points in %s, as it is unlike in %s", text, 100*reach, j.metric.Title, strings.Join(t.Unlike, ", "))
+				return fmt.Sprintf("%s, and may differ by %.0f points in %s, as it differs in %s", text, 100*reach, j.metric.Title, strings.Join(t.Unlike, ", "))
 			}
-			return fmt.Sprintf("%s, and may differ by %.0f %% in %s, as it is unlike in %s", text, 100*share, j.metric.Title, strings.Join(t.Unlike, ", "))
+			return fmt.Sprintf("%s, and may differ by %.0f %% in %s, as it differs in %s", text, 100*share, j.metric.Title, strings.Join(t.Unlike, ", "))
 		}
 	}
 	return text
@@ -154,12 +154,12 @@ func (s setting) describe() string {
 		return fmt.Sprintf("the app of this run was compiled as %s, and that of %s as %s%s (compile, energy.methods and evidence in the configuration): that changes times, so that the two are judged apart", s.compiled, runs, s.compiledBefore, also)
 	}
 	if s.now == "" {
-		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
+		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so the two are judged separately", runs, prose.Plural(s.runs, "was", "were"))
 	}
 	if s.before != "" {
-		return fmt.Sprintf("this run was recorded by %s, and %s by %s (evidence and methods in the configuration): recording takes time, so that the two are judged apart", s.now, runs, s.before)
+		return fmt.Sprintf("this run was recorded by %s, and %s by %s (evidence and methods in the configuration): recording takes time, so the two are judged separately", s.now, runs, s.before)
 	}
-	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
+	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so the two are judged separately", runs, prose.Plural(s.runs, "was", "were"))
 }
 
 // hint returns what to do about it.

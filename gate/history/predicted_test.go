@@ -63,7 +63,7 @@ func TestNewAndroidThreeTimesSlower(t *testing.T) {
 	if v.Verdict != gate.Regression || worse != 40 {
 		t.Errorf("%s, %d of 40 regressions: %s", v.Verdict, worse, v.Runs[0].Reason)
 	}
-	if reason := v.Runs[0].Reason; !strings.Contains(reason, "let expect, unlike in sdk") || !strings.Contains(reason, "was never measured") {
+	if reason := v.Runs[0].Reason; !strings.Contains(reason, "predict, which differ in sdk") || !strings.Contains(reason, "no accepted run of this context yet") {
 		t.Errorf("reason %q", reason)
 	}
 }
@@ -99,7 +99,7 @@ func TestUnchangedBuildOnNewAndroid(t *testing.T) {
 // near its edge is a doubt.
 func TestChangeWithinEffectOfNewAndroid(t *testing.T) {
 	v := newAndroid{phones: 5, nights: 9, slower: 1.15, own: 0.01}.check(t, rand.New(rand.NewPCG(3, 7)))
-	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Runs[0].Reason, "never measured") || !strings.Contains(v.Runs[0].Reason, "may differ by") || !strings.Contains(v.Runs[0].Reason, "unlike in sdk") {
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Runs[0].Reason, "no accepted run of this context yet") || !strings.Contains(v.Runs[0].Reason, "may differ by") || !strings.Contains(v.Runs[0].Reason, "differs in sdk") {
 		t.Errorf("15 %%: %s: %s", v.Verdict, v.Runs[0].Reason)
 	}
 	v = newAndroid{phones: 5, nights: 9, slower: 1.5, own: 0.01}.check(t, rand.New(rand.NewPCG(3, 7)))

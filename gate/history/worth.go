@@ -133,7 +133,7 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	}
 	text = fmt.Sprintf("noise may hide that %s %s (with a chance of %.0f %%)", text, gotWorse, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
-		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), prose.Plural(len(c.judged), "comparison", "comparisons"))
+		text += fmt.Sprintf("; the same for %d more of %d %s", more, len(c.judged), prose.Plural(len(c.judged), "comparison", "comparisons"))
 	}
 	return text
 }
@@ -195,7 +195,7 @@ func metricsOf(js []*judgement) []string {
 
 // settlingHint returns what would settle the undecided comparisons.
 func (c *check) settlingHint() string {
-	inTurns := cmp.Or(c.policy.Settling, "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl")
+	inTurns := cmp.Or(c.policy.Settling, "measure it against the base build: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl")
 	missing := 0
 	for _, j := range c.open() {
 		if j.evidence.N > 0 {

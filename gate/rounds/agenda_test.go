@@ -31,7 +31,7 @@ func knownTrial(t *testing.T, open ...gate.Comparison) *Trial {
 	return New(strictly(t), metric.Default(), v, plan)
 }
 
-// timed returns a run with a round for each value, in turns.
+// timed returns a run with a round for each value, alternately.
 func timed(turn int, ms ...float64) run.Run {
 	r := run.Run{Status: run.Complete, Turn: turn}
 	for _, x := range ms {

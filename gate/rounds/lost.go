@@ -95,5 +95,5 @@ func (t *Trial) missing(base run.Run, bases, heads []run.Cells) string {
 	if len(listed) == 0 {
 		return ""
 	}
-	return "measured of the base build and not of the head build: " + prose.Few(listed, mostListed)
+	return "measured for the base build but not for the head build: " + prose.Few(listed, mostListed)
 }

@@ -1,5 +1,5 @@
 // Package rounds settles what the history left undecided: it compares the head build with the base
-// build, in turns in one session, in as few rounds as possible.
+// build, alternately in one session, in as few rounds as possible.
 //
 // Noise-prone numbers fail a build only by paired measurements, and a budget that can't keep the
 // policy's false alarms is rejected before anything is measured. The package decides until which

@@ -51,9 +51,9 @@ func (t *Trial) settle(p *place, level float64) string {
 	const calmer = "measure on a calmer device"
 	switch {
 	case p.lost != "":
-		return "put right what ended the rounds, and measure again"
+		return "fix what ended the rounds, and measure again"
 	case p.short > 0 && !math.IsInf(p.short, 1):
-		return fmt.Sprintf("allow about %.0f more minutes (rounds.minutes in apkgate.yml), or measure this commit again: rounds are kept and gone on with", math.Ceil(p.short))
+		return fmt.Sprintf("allow about %.0f more minutes (rounds.minutes in apkgate.yml), or measure this commit again: it continues with the rounds kept", math.Ceil(p.short))
 	case len(t.plan.Looks) > 0 && p.measured < t.plan.Looks[0].Rounds:
 		return "allow more time (rounds.minutes in apkgate.yml)"
 	}
@@ -82,7 +82,7 @@ func (t *Trial) settle(p *place, level float64) string {
 	case most > 0:
 		return fmt.Sprintf("about %d rounds would settle it: allow more time (rounds.minutes in apkgate.yml)", most)
 	case waver > 0:
-		return fmt.Sprintf("%s: repetitions waver by %.0f %% here, and %d rounds settle it where they waver by less than %.0f %%",
+		return fmt.Sprintf("%s: repetitions vary by %.0f %% here, and %d rounds settle it where they vary by less than %.0f %%",
 			calmer, 100*waver, t.plan.Most, 100*calm)
 	}
 	return calmer

@@ -101,7 +101,7 @@ func TestSettlingHint(t *testing.T) {
 		"a calmer device":        {tell(40, "", noisy), calmer},
 		"of two the noisy one":   {tell(40, "", sure, noisy), calmer},
 		"whichever comes first":  {tell(40, "", noisy, sure), calmer},
-		"again, as it was lost":  {tell(40, "the device is gone", sure), "put right what ended the rounds, and measure again"},
+		"again, as it was lost":  {tell(40, "the device is gone", sure), "fix what ended the rounds, and measure again"},
 		"of what has no percent": {tell(40, "", &question{metric: metric.Metric{Name: "x", Direction: metric.LowerIsBetter}, effect: 0.1, weight: 1}), "measure on a calmer device"},
 	} {
 		if c.got != c.want {

@@ -130,12 +130,12 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 		r.Hint = t.settle(p, level)
 	case len(open) > 0:
 		r.Verdict = gate.Inconclusive
-		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s%s", p.measured,
+		r.Reason = fmt.Sprintf("%d %s against the base build %s not exclude that %s%s", p.measured,
 			prose.Plural(p.measured, "round", "rounds"), prose.Plural(p.measured, "does", "do"), t.gotWorse(open, p), p.why())
 		r.Hint = t.settle(p, level)
 	case r.Missing != "":
 		r.Verdict, r.Reason = gate.Inconclusive, r.Missing
-		r.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
+		r.Hint = "find out why, and measure again; leave a metric that this run need not have out of gate.metrics in apkgate.yml"
 	case gravest == gate.ToImprovement:
 		r.Verdict, r.Reason = gate.Improvement, t.describe(r.Deviations[0])
 	default:
@@ -159,11 +159,11 @@ func (p *place) why() string {
 	case p.lost != "":
 		return "; the rounds ended early: " + p.lost
 	case p.short > 0 && !math.IsInf(p.short, 1):
-		return fmt.Sprintf("; about %.0f more minutes of rounds beside the base build would settle it, and fewer were left", math.Ceil(p.short))
+		return fmt.Sprintf("; about %.0f more minutes of rounds against the base build would settle it, and fewer were left", math.Ceil(p.short))
 	case p.short > 0:
-		return "; rounds beside the base build are not likely to settle it on this device"
+		return "; rounds against the base build are unlikely to settle it on this device"
 	case p.measured == 0:
-		return "; there was no time for a round beside the base build"
+		return "; there was no time for a round against the base build"
 	}
 	return ""
 }
@@ -228,7 +228,7 @@ func (t *Trial) describePass(r gate.RunVerdict, p *place) string {
 		bounds = append(bounds[:listed], fmt.Sprintf("and %d more", more))
 	}
 	n := len(r.Comparisons)
-	return fmt.Sprintf("nothing got worse in %d %s: in %d rounds beside the base build %s", n,
+	return fmt.Sprintf("nothing got worse in %d %s: in %d rounds against the base build %s", n,
 		prose.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "))
 }
 

@@ -130,17 +130,17 @@ func TestTrialVerdict(t *testing.T) {
 		"slower": {ms, 10, 12, gate.RoundsWorse, gate.ToRegression, gate.Regression, "Outlier-",
 			"time per frame: 12.30 ms where the base build has 10.25 ms in 6 rounds (+20 %, between +20 % and +20 %, p = 0.016)", ""},
 		"as quick": {ms, 10, 10, gate.RoundsExcluded, gate.None, gate.Pass, "N",
-			"nothing got worse in 1 comparison: in 6 rounds beside the base build time per frame got worse by 0.0 % at most", ""},
+			"nothing got worse in 1 comparison: in 6 rounds against the base build time per frame got worse by 0.0 % at most", ""},
 		"a little slower": {ms, 10, 10.4, gate.RoundsExcluded, gate.None, gate.Pass, "N",
-			"nothing got worse in 1 comparison: in 6 rounds beside the base build time per frame got worse by 4.0 % at most", ""},
+			"nothing got worse in 1 comparison: in 6 rounds against the base build time per frame got worse by 4.0 % at most", ""},
 		"quicker": {ms, 10, 8, gate.RoundsExcluded, gate.ToImprovement, gate.Improvement, "Outlier+",
 			"time per frame: 8.20 ms where the base build has 10.25 ms in 6 rounds (−20 %, between −20 % and −20 %)", ""},
 		"less smooth": {"frames.smooth_ratio", 0.9, 0.7, gate.RoundsWorse, gate.ToRegression, gate.Regression, "Outlier-", "smooth ratio: ", ""},
 		"a bit less smooth": {"frames.smooth_ratio", 0.9, 0.895, gate.RoundsExcluded, gate.None, gate.Pass, "N",
-			"nothing got worse in 1 comparison: in 6 rounds beside the base build smooth ratio has 1.09 times as many bad frames at most", ""},
+			"nothing got worse in 1 comparison: in 6 rounds against the base build smooth ratio has 1.09 times as many bad frames at most", ""},
 		"smoother": {"frames.smooth_ratio", 0.7, 0.9, gate.RoundsExcluded, gate.ToImprovement, gate.Improvement, "Outlier+", "smooth ratio: ", ""},
 		"no ANR": {"anr.count", 0, 0, gate.RoundsExcluded, gate.None, gate.Pass, "N",
-			"nothing got worse in 1 comparison: in 6 rounds beside the base build ANRs 0 (base 0)", ""},
+			"nothing got worse in 1 comparison: in 6 rounds against the base build ANRs 0 (base 0)", ""},
 		"ANRs":           {"anr.count", 0, 1, gate.RoundsWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
 		"too little":     {ms, 0.04, 0.045, gate.RoundsExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
 		"hardly quicker": {ms, 10, 9.7, gate.RoundsExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
@@ -364,7 +364,7 @@ func TestSignedMetricsInRounds(t *testing.T) {
 		})
 	}
 	for head, want := range map[float64]string{
-		-3: "nothing got worse in 1 comparison: in 6 rounds beside the base build time beyond the deadline changed by 0.00 ms at most",
+		-3: "nothing got worse in 1 comparison: in 6 rounds against the base build time beyond the deadline changed by 0.00 ms at most",
 		-1: "time beyond the deadline: −1.02 ms where the base build has −3.07 ms in 6 rounds (+2.05 ms, between +2.02 ms and +2.10 ms, p = 0.016)",
 	} {
 		trial := rounds.New(p, catalogue, asking("frames.overrun_ms"), atOnce())
@@ -421,12 +421,12 @@ func TestUnmeasuredComparisonsStay(t *testing.T) {
 		verdict      gate.Outcome
 		reason, hint string
 	}{
-		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, gate.Inconclusive, "open; the rounds ended early: the base build: it does not install", "put right what ended the rounds, and measure again"},
-		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.ToRegression, gate.Regression, "time per frame: 11.00 ms where 10.00 ms was expected", "put right what ended the rounds, and measure again"},
-		"there was no time":        {none, none, "", gate.None, gate.None, gate.Inconclusive, "open; there was no time for a round beside the base build", "allow more time (rounds.minutes in apkgate.yml)"},
+		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, gate.Inconclusive, "open; the rounds ended early: the base build: it does not install", "fix what ended the rounds, and measure again"},
+		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.ToRegression, gate.Regression, "time per frame: 11.00 ms where 10.00 ms was expected", "fix what ended the rounds, and measure again"},
+		"there was no time":        {none, none, "", gate.None, gate.None, gate.Inconclusive, "open; there was no time for a round against the base build", "allow more time (rounds.minutes in apkgate.yml)"},
 		"worse, and no time":       {none, none, "", gate.ToRegression, gate.ToRegression, gate.Regression, "time per frame: 11.00 ms where 10.00 ms was expected", "allow more time (rounds.minutes in apkgate.yml)"},
 		"worse, rounds without it": {build(nil), build(nil), "", gate.ToRegression, gate.Suspect, gate.Inconclusive, "perhaps worse: time per frame: 11.00 ms where 10.00 ms was expected", "measure on a calmer device"},
-		"rounds without it":        {build(nil), build(nil), "", gate.None, gate.None, gate.Inconclusive, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
+		"rounds without it":        {build(nil), build(nil), "", gate.None, gate.None, gate.Inconclusive, "6 rounds against the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
 	} {
 		v := asking(ms)
 		open := &v.Runs[0].Comparisons[0]
@@ -450,7 +450,7 @@ func TestOpenEventIsNamed(t *testing.T) {
 	v := asking(ms)
 	v.Runs[0].Comparisons = append(v.Runs[0].Comparisons, gate.Comparison{Event: "back", Metric: ms, Screen: gate.Open})
 	r := decided(t, v, build(map[string]float64{ms: 10}), build(map[string]float64{ms: 10})).Runs[0]
-	if want := "6 rounds beside the base build do not exclude that time per frame after back got worse by 10 %"; r.Verdict != gate.Inconclusive || r.Reason != want {
+	if want := "6 rounds against the base build do not exclude that time per frame after back got worse by 10 %"; r.Verdict != gate.Inconclusive || r.Reason != want {
 		t.Errorf("%s, %q, want %q", r.Verdict, r.Reason, want)
 	}
 }
@@ -468,13 +468,13 @@ func TestOpenComparisonIsReportedByItsEffect(t *testing.T) {
 	v.Runs[0].Comparisons[1].Effect = 0.25
 	v.Runs[0].Comparisons[3].Effect = 0.2
 	r := decided(t, v, build(nil), build(nil)).Runs[0]
-	want := "6 rounds beside the base build do not exclude that time per frame got worse by 10 %, or that CPU time got worse by 25 %, " +
+	want := "6 rounds against the base build do not exclude that time per frame got worse by 10 %, or that CPU time got worse by 25 %, " +
 		"or that smooth ratio got worse, to 1.5 times as many bad frames, or that time per frame, 95th percentile got worse by 44 %, or that ANRs became more frequent"
 	if r.Verdict != gate.Inconclusive || r.Reason != want {
 		t.Errorf("%q, want %q", r.Reason, want)
 	}
 	both := open(ms, "cpu.time_ms")
-	if r, want := decided(t, both, build(nil), build(nil)).Runs[0], "6 rounds beside the base build do not exclude that time per frame, CPU time got worse by 10 %"; r.Reason != want {
+	if r, want := decided(t, both, build(nil), build(nil)).Runs[0], "6 rounds against the base build do not exclude that time per frame, CPU time got worse by 10 %"; r.Reason != want {
 		t.Errorf("%q, want %q", r.Reason, want)
 	}
 }
@@ -521,8 +521,8 @@ func TestRoundsThatEndEarly(t *testing.T) {
 		"lost, and settled by what there is": {head, "the device is gone", true, gate.StoppedSettled, gate.Regression, "", false},
 		"the head crashed":                   {crashed, "", false, gate.StoppedSettled, gate.Regression, "", false},
 		"the head crashed, and is as quick": {func() run.Run { r := base; r.Status, r.Warnings = crashed.Status, crashed.Warnings; return r }(), "", false, gate.StoppedLost,
-			gate.Inconclusive, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %; the rounds ended early: the run is not whole: the app crashed", false},
-		"as quick, and the time is spent": {base, "", true, gate.StoppedBudget, gate.Inconclusive, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", false},
+			gate.Inconclusive, "6 rounds against the base build do not exclude that time per frame got worse by 10 %; the rounds ended early: the run is not whole: the app crashed", false},
+		"as quick, and the time is spent": {base, "", true, gate.StoppedBudget, gate.Inconclusive, "6 rounds against the base build do not exclude that time per frame got worse by 10 %", false},
 	} {
 		trial := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
 		trial.Add(0, base, c.head)
@@ -619,10 +619,10 @@ func TestHeadThatLacksANumberDoesNotPass(t *testing.T) {
 		missing    string
 	}{
 		"nothing":                      {whole, whole, ""},
-		"its joules":                   {whole, lacks, "measured of the base build and not of the head build: energy"},
+		"its joules":                   {whole, lacks, "measured for the base build but not for the head build: energy"},
 		"what it alone has":            {lacks, whole, ""},
-		"all that it has":              {lacks, build(nil), "measured of the base build and not of the head build: time per frame"},
-		"an event":                     {tapped(6), tapped(3), "measured of the base build and not of the head build: time per frame after tap"},
+		"all that it has":              {lacks, build(nil), "measured for the base build but not for the head build: time per frame"},
+		"an event":                     {tapped(6), tapped(3), "measured for the base build but not for the head build: time per frame after tap"},
 		"an event of some rounds":      {tapped(6), tapped(4), ""},
 		"an event that few rounds had": {tapped(3), tapped(0), ""},
 	} {

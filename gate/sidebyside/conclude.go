@@ -126,7 +126,7 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 		out.Hint = "fix what ended it, and measure again"
 	case len(s.strata) == 0:
 		out.Verdict = gate.Inconclusive
-		out.Reason = "there is no context in which both builds were measured whole"
+		out.Reason = "no context has complete runs of both builds"
 		out.Hint = "measure both on the same devices: apkgate compare does"
 		if s.unlike != "" {
 			out.Reason, out.Hint = out.Reason+s.unlike, "build and measure both in the same way"
@@ -142,14 +142,14 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 		out.Verdict, out.Reason = gate.Inconclusive, "perhaps worse: "+c.describe(*out, deviations[0])
 		out.Hint = s.settle(deviations[0].Enough)
 	case len(s.absent) > 0:
-		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), prose.Plural(len(s.absent), "was", "were"))
-		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
+		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured for the base build but not for the head build", strings.Join(s.absent, ", "), prose.Plural(len(s.absent), "was", "were"))
+		out.Hint = "find out why, and measure again; leave a metric that the head build need not have out of gate.metrics in apkgate.yml"
 	case s.lackedFrames != "":
 		out.Verdict, out.Reason = gate.Inconclusive, s.lackedFrames
-		out.Hint = "look whether the measurement was cut short; where the head build is meant to draw less, name frames.count in gate.metrics to see how sure that is"
+		out.Hint = "check whether the measurement was cut short; if the head build is meant to draw less, name frames.count in gate.metrics to see how sure that is"
 	case s.tooFew(c.policy):
 		out.Verdict = gate.Inconclusive
-		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), prose.Plural(len(out.Comparisons), "comparison", "comparisons"))
+		out.Reason = fmt.Sprintf("%s of each build are too few to prove a change in %d %s", s.amount(), len(out.Comparisons), prose.Plural(len(out.Comparisons), "comparison", "comparisons"))
 		out.Hint = s.settle(s.leastUnits(c.policy))
 	case len(undecided) > 0:
 		out.Verdict = gate.Inconclusive

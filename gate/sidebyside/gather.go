@@ -183,7 +183,7 @@ func (s *scenario) chooseUnit(c *comparing) {
 	case s.least() > c.policy.Alpha:
 		s.unit = Iteration
 		s.take(c, eachIteration)
-		c.warn("scenario %q: with %s of each build there is no telling a build from a session: the repetitions of one session share its heat and its background work. A difference below %.0f %% is a doubt at most; rounds interleaved by apkgate compare, or runs made at other times, tell more",
+		c.warn("scenario %q: with %s of each build a change of build can't be told from a change of session: the repetitions of one session share its heat and its background work. A difference below %.0f %% is a doubt at most; rounds interleaved by apkgate compare, or runs made at other times, tell more",
 			s.name, sessionsOf(s.strata), 100*sessionMinChange)
 	}
 }
@@ -209,7 +209,7 @@ func (s *scenario) pairUp() bool {
 	return all
 }
 
-// pairUp pairs the runs of both builds if they were made in turns: each run of one shares its
+// pairUp pairs the runs of both builds if they were made alternately: each run of one shares its
 // session with one of the other. Several in one session, as of two phones of one model, are paired
 // in their order. It reports whether all were paired.
 func (st *stratum) pairUp() bool {

@@ -24,10 +24,10 @@ func (s *scenario) findLost(c *comparing) {
 	}
 	s.absent, brought = each(s.absent), each(brought)
 	for _, title := range s.absent {
-		c.warn("scenario %q: %s was measured of the base build and not of the head build", s.name, title)
+		c.warn("scenario %q: %s was measured for the base build but not for the head build", s.name, title)
 	}
 	for _, title := range brought {
-		c.warn("scenario %q: %s was measured of the head build alone, and is left out", s.name, title)
+		c.warn("scenario %q: %s was measured only for the head build, and is left out", s.name, title)
 	}
 }
 

@@ -27,8 +27,8 @@ func TestLostMetricIsADoubt(t *testing.T) {
 		want       gate.Outcome
 		warning    string
 	}{
-		"the head lost it":            {with(pss, cpu), with(cpu), gate.Inconclusive, "memory (PSS) was measured of the base build and not of the head build"},
-		"the head brings it along":    {with(cpu), with(pss, cpu), gate.Pass, "memory (PSS) was measured of the head build alone"},
+		"the head lost it":            {with(pss, cpu), with(cpu), gate.Inconclusive, "memory (PSS) was measured for the base build but not for the head build"},
+		"the head brings it along":    {with(cpu), with(pss, cpu), gate.Pass, "memory (PSS) was measured only for the head build"},
 		"both have it":                {with(pss, cpu), with(pss, cpu), gate.Pass, ""},
 		"the head lost it once in 12": {with(pss, cpu), func(i int) map[string]float64 { return with([]string{cpu, pss}[:min(2, 1+i)]...)(i) }, gate.Pass, ""},
 	} {
@@ -71,7 +71,7 @@ func TestSeveralLostMetrics(t *testing.T) {
 	}
 	cpu := func(i int) map[string]float64 { return map[string]float64{"cpu.time_ms": all(i)["cpu.time_ms"]} }
 	v := compareBoth(t, gatetest.Runs(gatetest.Rounds("b", 12, all)), gatetest.Runs(gatetest.Rounds("h", 12, cpu)))
-	if want := " were measured of the base build and not of the head build"; v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, want) {
+	if want := " were measured for the base build but not for the head build"; v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, want) {
 		t.Errorf("%s: %q, want %q in it", v.Verdict, v.Reason, want)
 	}
 }

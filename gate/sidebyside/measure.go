@@ -75,7 +75,7 @@ func (s *scenario) chooseCells(c *comparing) {
 	})
 	for _, event := range slices.Sorted(maps.Keys(s.order)) {
 		if events[0][event] != events[1][event] {
-			c.warn("scenario %q: event %q was measured of one build alone, and is left out", s.name, event)
+			c.warn("scenario %q: event %q was measured for only one build, and is left out", s.name, event)
 		}
 	}
 }

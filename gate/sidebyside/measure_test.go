@@ -251,7 +251,7 @@ func TestMetricOfFewRoundsIsNotLost(t *testing.T) {
 		base.Iterations[i].Metrics["cpu.time_ms"] = 100
 		base.Iterations[i].Metrics["note.x"] = 100 // not judged
 	}
-	if v := compareBoth(t, gatetest.Runs(base), gatetest.Runs(head)); v.Verdict != gate.Inconclusive || v.Reason != "CPU time was measured of the base build and not of the head build" {
+	if v := compareBoth(t, gatetest.Runs(base), gatetest.Runs(head)); v.Verdict != gate.Inconclusive || v.Reason != "CPU time was measured for the base build but not for the head build" {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

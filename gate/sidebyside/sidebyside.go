@@ -1,5 +1,5 @@
 // Package sidebyside compares two builds by their runs and makes the verdict on the head build,
-// without any history: rounds of both in turns, or runs of each made at other times.
+// without any history: rounds of both alternately, or runs of each made at other times.
 //
 // It tests by ranks, and where there are too few rounds to show anything the result is a doubt, not
 // a pass. It neither measures nor decides when to stop measuring.

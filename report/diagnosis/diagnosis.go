@@ -262,7 +262,7 @@ func (in Input) facts() []document.Fact {
 	}
 	text := prose.Thousands(of[run.NormalFrames]) + " in time, " + prose.Thousands(of[run.SlowFrames]) + " late, " + prose.Thousands(of[run.FrozenFrames]) + " frozen"
 	if n := of[run.BufferedFrames]; n > 0 {
-		text += "; " + prose.Thousands(n) + " late that nobody saw, since a buffer drawn before was ready"
+		text += "; " + prose.Thousands(n) + " late unnoticed, since a buffer drawn before was ready"
 	}
 	return []document.Fact{{Label: "Frames", Text: text + " (by " + wording.Brief(in.Frames.Source) + ")"}}
 }

@@ -56,7 +56,7 @@ func TestDocumentOfTrace(t *testing.T) {
 	got := asText(t, Input{Diagnosis: scrolling()}, document.Options{})
 	for _, want := range []string{
 		"Late frames: 3 of 100 frames late, 1 of them frozen",
-		"95 in time, 2 late, 1 frozen; 2 late that nobody saw, since a buffer drawn before was ready (by frametimeline)",
+		"95 in time, 2 late, 1 frozen; 2 late unnoticed, since a buffer drawn before was ready (by frametimeline)",
 		"Late frame: 900 ms, due after 16 ms", "main waits for binder: feed IFeed::get", "Usual frame: 8 ms",
 		"whole run: late 2 40 ms 41 ms 75 % binder feed IFeed::get",
 	} {

@@ -118,7 +118,7 @@ func (in Input) pieces() document.Section {
 		t.Add(most, tone, chained(c), milliseconds(c.AtMS), milliseconds(c.MS[0]))
 	}
 	return document.Section{ID: "work", Title: document.Everywhere(title), Body: t,
-		Guide: "The longest times in which the thread did not wait for something to do, each with the calls that took more than a quarter of it."}
+		Guide: "The longest times in which the thread was busy, each with the calls that took more than a quarter of it."}
 }
 
 // chained is a chain in a line: where it began, and the last of its weighty calls.
@@ -141,7 +141,7 @@ func chained(c run.CallChain) string {
 // called main.
 func (in Input) methods() document.Section {
 	const most = 60
-	title, onlyMain := "Methods of the main thread, by the time of their own", len(in.main()) > 0
+	title, onlyMain := "Methods of the main thread, by own time", len(in.main()) > 0
 	if !onlyMain {
 		title = "Methods by the time of their own"
 	}
@@ -156,5 +156,5 @@ func (in Input) methods() document.Section {
 		t.Add(most, document.Neutral, wording.Name(m.Name), wording.Dash(wording.Name(m.Thread)), wording.Quantity(float64(m.Calls), "", false), milliseconds(m.SelfMS), milliseconds(m.TotalMS), milliseconds(m.LongestMS))
 	}
 	return document.Section{ID: "methods", Title: document.Everywhere(title), Body: t,
-		Guide: "Own is the time of a method's own code, with what it waited for; in all with what it calls. Methods that wait for something to do are left out."}
+		Guide: "Own is the time in the method's own code, waiting included; in all adds what it calls. Methods that wait for work are left out."}
 }

@@ -33,7 +33,7 @@ func TestAMethodTraceInWords(t *testing.T) {
 		"Main thread blocked: the main thread was busy for 800 ms at a time; 650 ms of that in com.example.mail.Feed.bind",
 		"40 calls in 2000 ms; 1 more has no begin or no end in it",
 		"What kept the main thread", "android.os.Handler.dispatchMessage → … → com.example.mail.Feed.bind → org.json.JSONObject.<init>",
-		"Methods of the main thread, by the time of their own", "org.json.JSONTokener.next main 30 290 ms 300 ms 12 ms",
+		"Methods of the main thread, by own time", "org.json.JSONTokener.next main 30 290 ms 300 ms 12 ms",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)

@@ -106,7 +106,7 @@ func (in Input) mainThreads() document.Section {
 		t.Add(most, document.Neutral, wording.Dash(wording.Name(a.Process)), wording.Dash(wording.Name(at)), wording.Dash(wording.Name(a.Threads[0].WaitsFor)))
 	}
 	return document.Section{ID: "main", Title: document.Everywhere("Main threads that were not idle"), Body: t,
-		Guide: "Any of these may have kept its app from responding, or have been at work as usual."}
+		Guide: "Any of these may have kept its app from responding, or may have been busy as usual."}
 }
 
 func milliseconds(v float64) string { return wording.Quantity(v, "ms", false) }

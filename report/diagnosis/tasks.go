@@ -111,5 +111,5 @@ func (in Input) taskTable() document.Section {
 			milliseconds(longestMS(g.Queued)), milliseconds(longestMS(g.Ran)), wording.Dash(wording.Name(short(in.scheduler(g)))))
 	}
 	return document.Section{ID: "tasks", Title: document.Everywhere("Asynchronous tasks, by the longest wait"), Body: t,
-		Guide: "Waited is the longest time from when a task was scheduled, or due, until it started; ran is the longest of its own. docs/tasks.md says what each source can't tell."}
+		Guide: "Waited is the longest time from when a task was scheduled, or due, until it started; ran is its longest execution. docs/tasks.md says what each source can't show."}
 }

@@ -158,7 +158,7 @@ func delayOf(ms float64) string {
 
 // Note says how to read the figure.
 func (f Delays) Note() string {
-	text := "A bar's height is the share of the tasks with this delay; the tallest of each build is drawn alike."
+	text := "A bar's height is the share of the tasks with this delay; the tallest bar of each build is drawn at the same height."
 	if f.over > 0 {
 		text += " The dashed line is at " + delayOf(f.over) + ", from which a task is late."
 	}

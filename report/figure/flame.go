@@ -197,7 +197,7 @@ func drawFlameKeys(c *canvas, y float64) {
 func (f Flame) Note(width float64) string {
 	text := "Each box is a call with all that it calls, below its caller; its width is its " + wording.Brief(f.Of)
 	if f.beside {
-		text += " in this build. Calls are coloured where they changed by 1 % or more of the whole, strongly from 5 %; that is no claim that the change is clear"
+		text += " in this build. Calls that changed by 1 % or more of the whole are coloured, strongly from 5 %; a colour does not mean that the change is clear"
 	}
 	text += "."
 	_, small := f.layOut(width)

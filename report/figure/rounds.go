@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Rounds is two builds in turns: the difference of each round in the order of time, with the
+// Rounds is two builds alternately: the difference of each round in the order of time, with the
 // estimate and its interval.
 type Rounds struct {
 	Title  string

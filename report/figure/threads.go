@@ -396,9 +396,9 @@ func (f threadsFrame) who(s Step) string {
 
 // Note says how to read the figure, and what it leaves out.
 func (t Threads) Note() string {
-	text := "Time runs from the vsync that the frame was due to begin at. Each lane is a thread, and its boxes are the critical path: what decided when the frame was done. The path goes on along the lines; behind the dashed one the frame is late. The longest boxes are numbered and told below."
+	text := "Time runs from the vsync at which the frame was due to begin. Each lane is a thread; its boxes are the critical path: what decided when the frame was done. Lines connect them. Past the dashed line the frame is late. Numbered boxes are listed below."
 	if t.ofQueue() {
-		text = "Time runs from when the task was due to start. The first lane is its wait. Below are the threads of its unit with the tasks that ran there, from the event that the task belongs to until it was done; and, where the trace shows it, what these tasks waited for, on the thread that held them up. The longest boxes are numbered and told below."
+		text = "Time runs from when the task was due to start. The first lane is its wait. Below are the threads of its unit with the tasks that ran there, from the event that the task belongs to until it was done; and, where the trace shows it, what these tasks waited for, on the thread that held them up. Numbered boxes are listed below."
 	}
 	left := 0
 	for _, f := range t.frames {

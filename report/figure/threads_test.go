@@ -166,8 +166,8 @@ func TestWaitsOfDeadlock(t *testing.T) {
 			t.Errorf("%s is there %d times, want %d:\n%s", what, n, want, svg)
 		}
 	}
-	if !strings.Contains(w.Note(), "round in a circle") {
-		t.Errorf("the note does not say that it is a circle: %s", w.Note())
+	if !strings.Contains(w.Note(), "form a cycle") {
+		t.Errorf("the note does not name the cycle: %s", w.Note())
 	}
 	const want = `main of mail (Blocked)
   at a.List.show(List.java:8)
@@ -192,8 +192,8 @@ func TestWaitsOfChain(t *testing.T) {
 	if groups, ways, red := strings.Count(svg, `class="group"`), strings.Count(svg, `class="way"`), strings.Count(svg, "way worse"); groups != 3 || ways != 3 || red != 0 {
 		t.Errorf("%d processes, %d arrows and %d red ones; want 3, 3 and none", groups, ways, red)
 	}
-	if strings.Contains(w.Note(), "circle") {
-		t.Errorf("the note speaks of a circle: %s", w.Note())
+	if strings.Contains(w.Note(), "cycle") {
+		t.Errorf("the note names a cycle: %s", w.Note())
 	}
 	if lines := w.Text(0); lines[len(lines)-1] != "  waits for I/O" {
 		t.Errorf("the wait for no thread is told as %q", lines[len(lines)-1])

@@ -234,7 +234,7 @@ func (w Waits) Note() string {
 		text += " Those that keep the others waiting have a red outline."
 	}
 	if w.circular() {
-		text += " Red arrows lead round in a circle: none of these threads ever goes on."
+		text += " Red arrows form a cycle: none of these threads can continue."
 	}
 	return text
 }

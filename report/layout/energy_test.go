@@ -128,7 +128,7 @@ func TestMethodsShowCPUTime(t *testing.T) {
 // Shares are of the change of all methods together. Where the run as a whole changed by another
 // amount, that is reported, since a reader divides one by the other.
 func TestSharesOfEnergy(t *testing.T) {
-	const line = "These parts of the change are of the +3.0 J of all methods together, each of which has what the whole device took while it ran; the run as a whole took +2.0 J."
+	const line = "Shares are of the +3.0 J attributed to all methods together, since methods that run together share the device's power; the run as a whole took +2.0 J."
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 14.4 // 12.4 J before
 	if got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{Width: 400, Verbose: true}); !strings.Contains(got, line) {
@@ -413,7 +413,7 @@ func TestFlameWithoutBase(t *testing.T) {
 		}
 	}
 	page := htmlOf(t, judged(gate.ToRegression, explain(headJoules())))
-	if !strings.Contains(page, "Nothing to set these beside has joules of the same source.") || strings.Contains(page, "takes less") {
+	if !strings.Contains(page, "No earlier run measured energy the same way, so there is nothing to compare with.") || strings.Contains(page, "takes less") {
 		t.Error("the page speaks of a change that nobody can know")
 	}
 }

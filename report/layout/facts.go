@@ -230,9 +230,9 @@ func (s story) settle(v gate.Verdict) string {
 		}
 	}
 	if enough == 0 {
-		return "more accepted runs in a like context."
+		return "more accepted runs in a similar context."
 	}
-	return fmt.Sprintf("about %s in a like context; there are %d.", prose.Count(enough, "accepted run", "accepted runs"), have)
+	return fmt.Sprintf("about %s in a similar context; there are %d.", prose.Count(enough, "accepted run", "accepted runs"), have)
 }
 
 // eventsOf lists the events of findings with their after-effects, without those of the whole run.

@@ -256,7 +256,7 @@ func flat(all []finding) []finding {
 
 // middle returns the comparison of the run with the median change, of two the smaller one: the
 // numbers of one run, so that they agree with each other. Its P is the largest of all runs. Where
-// both builds were measured in turns, the numbers are those of the rounds.
+// both builds were measured alternately, the numbers are those of the rounds.
 func (f finding) middle() gate.Comparison {
 	byChange := make([]gate.Comparison, len(f.Hits))
 	for i, h := range f.Hits {

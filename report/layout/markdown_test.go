@@ -49,11 +49,11 @@ func TestMarkdownRegression(t *testing.T) {
 
 func TestMarkdownOtherOutcomes(t *testing.T) {
 	for want, in := range map[string]Input{
-		"### ✅ Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n":  pass(),
-		"### ✅ Improvement: open-message renders 20 % more frames":                          improvement(),
-		"**What would settle it:** about 8 accepted runs in a like context; there are 3.\n": inconclusive(),
-		"### ⚠️ Invalid: The run is partial: 4 of 10 repetitions have no frames.\n":         invalid(),
-		"line 12: the frame table ends in the middle of a row\n":                            invalid(),
+		"### ✅ Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n":     pass(),
+		"### ✅ Improvement: open-message renders 20 % more frames":                             improvement(),
+		"**What would settle it:** about 8 accepted runs in a similar context; there are 3.\n": inconclusive(),
+		"### ⚠️ Invalid: The run is partial: 4 of 10 repetitions have no frames.\n":            invalid(),
+		"line 12: the frame table ends in the middle of a row\n":                               invalid(),
 	} {
 		if got := strings.ReplaceAll(markdownOf(t, in, 0), wording.NBSP, " "); !strings.Contains(got, want) {
 			t.Errorf("the comment lacks %q:\n%s", want, got)

@@ -111,7 +111,7 @@ func (f finding) evidence(in Input) string {
 		}
 	}
 	if c.Rounds != nil {
-		return strings.Join(append(parts, "after "+prose.Count(c.Rounds.Rounds, "round", "rounds")+" of each build in turns"), ", ")
+		return strings.Join(append(parts, "after "+prose.Count(c.Rounds.Rounds, "round", "rounds")+" of each build"), ", ")
 	}
 	if p := probability(c); p != "" {
 		if len(f.Hits) > 1 && c.Together == 0 {

@@ -38,7 +38,7 @@ func historySection(findings []finding) document.Section {
 	}
 	return document.Section{
 		ID: "history", Title: document.Everywhere("Against the history"), Body: g,
-		Guide: "Each box is the middle half of what accepted runs show for this context, its thick line what is expected, its whiskers the furthest runs within the fences (dotted). Dots are all accepted runs, those in other contexts too; diamonds are the runs that were checked. Runs stand below one box where their histories look the same.",
+		Guide: "Box: the middle half of the accepted runs of this context. Thick line: expected. Whiskers: the furthest runs within the fences (dotted). Dots: all accepted runs, those of other contexts too. Diamonds: the checked runs. Runs share a box where their histories look the same.",
 	}
 }
 
@@ -65,7 +65,7 @@ func framesSection(in Input) document.Section {
 	}
 	return document.Section{
 		ID: "frames", Title: document.Everywhere("Frame by frame"), Body: g,
-		Guide: "Each bar is a frame and its height the time it took. Frames above the dashed line take longer than one refresh of the screen, of 60 a second where the run does not tell. Bars that end in a wedge are longer than the picture is tall. Under each UI event: frames above the line of all frames.",
+		Guide: "Each bar is a frame; its height is the time it took. Frames above the dashed line take longer than one refresh of the screen (60 a second where the run has no rate). Bars that end in a wedge are cut off at the top. Under each UI event: frames above the line of all frames.",
 	}
 }
 

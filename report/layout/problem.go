@@ -143,7 +143,7 @@ func digest(about ...string) string {
 // is well.
 var invalidRule = document.Rule{
 	ID: "apkgate.invalid", Title: "A run that can't be judged",
-	Text: "The app crashed, a test failed, or no frames were seen: nothing is known of the app's performance.",
+	Text: "The app crashed, a test failed, or no frames were seen: nothing is known about the app's performance.",
 }
 
 // rulesOf returns the rules of the problems, in the order of the catalogue; beside is what a metric

@@ -102,7 +102,7 @@ func Creeping(m metric.Metric, l drift.Line) string {
 	if l.Context != nil {
 		where = " on " + prose.Clip(wording.Context(l.Context), 60)
 	}
-	return fmt.Sprintf("%s: %s%s moved by %s within the quarter (%s, interval %s, p %s), which no single step need show",
+	return fmt.Sprintf("%s: %s%s moved by %s within the quarter (%s, interval %s, p %s), which no single refresh need show",
 		wording.Name(l.Scenario), wording.Name(m.Title), where, wording.Shift(m, c.Shift, c.Change), prose.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
 }
 

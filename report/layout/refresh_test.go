@@ -62,7 +62,7 @@ func creep(scenario, model string, d gate.Direction) drift.Line {
 // A metric that drifts for the worse is reported for a single phone only where it does not drift on
 // all of them together.
 func TestRefreshReportsDriftOnce(t *testing.T) {
-	const by = " moved by +10 % within the quarter (60 runs, interval +5…+15 %, p 0.02), which no single step need show"
+	const by = " moved by +10 % within the quarter (60 runs, interval +5…+15 %, p 0.02), which no single refresh need show"
 	all, onA := "read: time per frame"+by, "read: time per frame on A"+by
 	other := creep("read", "", gate.ToRegression)
 	other.Metric = "cpu.time_ms"

@@ -68,7 +68,7 @@ func openSection(in Input) document.Section {
 	}
 	return document.Section{
 		ID: "open", Title: document.Everywhere("Undecided"), Body: t,
-		Guide: "What this check can't tell. A worsening that may be overlooked is one by min-effect of apkgate.yml, or by the least that can be told from this device's noise within rounds.minutes; rows covering several runs show the median.",
+		Guide: "What this check can't tell. The miss risk is that of a worsening by min-effect of apkgate.yml, or by the smallest that this device's noise lets rounds.minutes show; rows covering several runs show the median.",
 	}
 }
 
@@ -80,7 +80,7 @@ func openBecause(c gate.Comparison) string {
 	case c.N == 0:
 		return "no accepted run"
 	case c.Missed != nil:
-		return wording.Percent(*c.Missed) + " chance to overlook a worsening"
+		return wording.Percent(*c.Missed) + " risk of missing a worsening"
 	}
 	return "too few accepted runs"
 }
@@ -172,7 +172,7 @@ func turns(v gate.Verdict) []string {
 	why := map[gate.Stopped]string{gate.StoppedSettled: "stopped early as the answer was clear", gate.StoppedBudget: "then the budget was spent", gate.StoppedLost: "then they broke off"}
 	var out []string
 	for _, w := range order {
-		text := fmt.Sprintf("%d of at most %s of both builds in turns on %s, %s", w.measured, prose.Count(w.most, "round", "rounds"),
+		text := fmt.Sprintf("%d of at most %s of both builds alternately on %s, %s", w.measured, prose.Count(w.most, "round", "rounds"),
 			prose.Few(devices[w], 3), prose.Count(repetitions[w], "repetition", "repetitions"))
 		end := why[w.stopped]
 		if w.stopped == gate.StoppedSettled && w.measured >= w.most {
@@ -230,7 +230,7 @@ func worstOf(m metric.Metric, x *gate.RoundsComparison) (worse float64, known bo
 // maxRounds is the maximum number of figures of rounds.
 const maxRounds = 12
 
-// roundsSection draws the results of the two builds in turns, gravest first, and of these in the
+// roundsSection draws the results of the two builds alternately, gravest first, and of these in the
 // order of the findings.
 func roundsSection(in Input, findings []finding) document.Section {
 	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
@@ -269,11 +269,11 @@ func roundsSection(in Input, findings []finding) document.Section {
 		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", i+1), Caption: fig.Title, Detail: fig.Description(), Of: d.key(), Picture: fig})
 	}
 	if n := total - len(g.Figures); n > 0 {
-		g.Rest = "And " + prose.Count(n, "more comparison in turns", "more comparisons in turns") + "; the JSON report has everything."
+		g.Rest = "And " + prose.Count(n, "more comparison of rounds", "more comparisons of rounds") + "; the JSON report has everything."
 	}
 	return document.Section{
 		ID: "rounds", Title: document.Everywhere("Base and head, round by round"), Body: g,
-		Guide: "Each dot is a round: how far the head build lies above the base build beside it, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
+		Guide: "Each dot is a round: how far the head build lies above the base build, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
 	}
 }
 

@@ -40,7 +40,7 @@ func cleared(name string, value float64) gate.Comparison {
 	return c
 }
 
-// settled returns a check of two phones, one of which was measured in turns too.
+// settled returns a check of two phones, one of which was measured alternately too.
 func settled(outcome gate.Outcome, stopped gate.Stopped, measured int, open gate.Comparison) Input {
 	first := runVerdict("U1", outcome, upgraded[0], open, cleared("cpu.time_ms", 101))
 	first.Repetitions, first.Reason = 5, "as the rounds say"
@@ -71,8 +71,8 @@ func lacks(t *testing.T, got string, want ...string) {
 func TestCommentOnWorseRounds(t *testing.T) {
 	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.RoundsWorse)
 	lacks(t, commentOf(t, settled(gate.Regression, gate.StoppedSettled, 16, open)),
-		"### ❌ Regression: in open-message, the time per frame is 10 % higher on Google Nexus 9 with Android 5.0.0 (1 of 2 runs); 99 % interval +7.8…+13 %, after 16 rounds of each build in turns\n",
-		"- **Measured:** 5 repetitions in each of 2 runs. 40 accepted runs cleared 3 of 4 comparisons. 16 of at most 40 rounds of both builds in turns on Google Nexus 9 (Android 5.0.0), 32 repetitions, stopped early as the answer was clear.\n",
+		"### ❌ Regression: in open-message, the time per frame is 10 % higher on Google Nexus 9 with Android 5.0.0 (1 of 2 runs); 99 % interval +7.8…+13 %, after 16 rounds of each build\n",
+		"- **Measured:** 5 repetitions in each of 2 runs. 40 accepted runs cleared 3 of 4 comparisons. 16 of at most 40 rounds of both builds alternately on Google Nexus 9 (Android 5.0.0), 32 repetitions, stopped early as the answer was clear.\n",
 		"| whole run: time per frame | +10 % | 100.00 ms | 110.40 ms | +7.8…\u2060+13 % | 1 of 2 | **worse** |\n")
 }
 
@@ -136,10 +136,10 @@ func TestFirstRunShowsItsNumbers(t *testing.T) {
 // The reason why a comparison is undecided, for a table cell.
 func TestOpenBecause(t *testing.T) {
 	for want, c := range map[string]gate.Comparison{
-		"no accepted run":                     {},
-		"too few accepted runs":               {N: 3},
-		"24 % chance to overlook a worsening": {N: 9, Missed: new(0.24)},
-		"undecided after 1 round":             {N: 9, Missed: new(0.24), Rounds: &gate.RoundsComparison{Rounds: 1}},
+		"no accepted run":                  {},
+		"too few accepted runs":            {N: 3},
+		"24 % risk of missing a worsening": {N: 9, Missed: new(0.24)},
+		"undecided after 1 round":          {N: 9, Missed: new(0.24), Rounds: &gate.RoundsComparison{Rounds: 1}},
 	} {
 		if got := strings.ReplaceAll(openBecause(c), wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -268,7 +268,7 @@ func TestRoundFigures(t *testing.T) {
 		return roundsSection(Input{Verdict: gate.Verdict{Runs: []gate.RunVerdict{runVerdict("U1", gate.Regression, upgraded[0], list...)}}}, nil).Body.(*document.Gallery)
 	}
 	for n, rest := range map[int]string{
-		12: "", 13: "And 1 more comparison in turns; the JSON report has everything.", 14: "And 2 more comparisons in turns; the JSON report has everything.",
+		12: "", 13: "And 1 more comparison of rounds; the JSON report has everything.", 14: "And 2 more comparisons of rounds; the JSON report has everything.",
 	} {
 		g := of(n)
 		if len(g.Figures) != 12 || g.Rest != rest {

@@ -69,7 +69,7 @@ func TestTextOtherOutcomes(t *testing.T) {
 		{"inconclusive", inconclusive(), []string{
 			"Inconclusive: open-message may render 12 % fewer frames",
 			"not enough to be sure",
-			"about 8 accepted runs in a like context; there are 3.",
+			"about 8 accepted runs in a similar context; there are 3.",
 			"suspect"}},
 		{"invalid", invalid(), []string{
 			"Invalid: The run is partial: 4 of 10 repetitions have no frames.",
@@ -329,7 +329,7 @@ func TestTitles(t *testing.T) {
 
 // The page explains the numbers of its rows where that is not obvious.
 func TestGuideToFindings(t *testing.T) {
-	const several, inTurns, shares = "Rows covering several runs show the median.", "Of both builds in turns, ", "Shares of frames change in percentage points (pp)."
+	const several, inTurns, shares = "Rows covering several runs show the median.", "Where both builds were measured alternately, ", "Shares of frames change in percentage points (pp)."
 	plain := compared("", ms, 10, 1, 20, gate.ToRegression)
 	ratio := compared("", "frames.smooth_ratio", 0.9, 0.03, 0.5, gate.ToRegression)
 	for _, c := range []struct {

@@ -81,7 +81,7 @@ func guideTo(rows []finding) string {
 		say = append(say, "Rows covering several runs show the median.")
 	}
 	if slices.ContainsFunc(rows, func(f finding) bool { return ofRounds(f.middle()) != nil }) {
-		say = append(say, "Of both builds in turns, the change is the middle of the changes within the rounds, and this run's number is the base build's with that change.")
+		say = append(say, "Where both builds were measured alternately, the change is the median of the changes within the rounds, and this run's number is the base build's with that change.")
 	}
 	if slices.ContainsFunc(rows, func(f finding) bool { return f.Metric.Ratio }) {
 		say = append(say, "Shares of frames change in percentage points (pp).")
@@ -138,7 +138,7 @@ func rulesSection(all []pattern) document.Section {
 	const where = "Where it happens"
 	return document.Section{
 		ID: rulesID, Title: document.Titles{Terminal: "Rules", Comment: where, Page: where}, Body: l,
-		Guide: "Contexts in which accepted and checked runs bear these labels. A circle's area and number are the rule's support: the share of all runs that it holds for.",
+		Guide: "Contexts in which accepted and checked runs have these labels. A circle's area and number are the rule's support: the share of all runs that it holds for.",
 	}
 }
 

@@ -63,7 +63,7 @@ func energySeries(t *testing.T) (monsoon, batterystats []series.Series) {
 // that what one shares with the next stays: a session of the metered phone has as many.
 const block = 3
 
-// rounds returns two versions' runs in turns, combined from blocks that were really measured one
+// rounds returns two versions' runs alternately, combined from blocks that were really measured one
 // after the other; the head's joules are a little more.
 func (m measured) rounds(rng *rand.Rand, n int, change float64) (base, head run.Run) {
 	var joules [2][]float64
@@ -83,7 +83,7 @@ func (m measured) rounds(rng *rand.Rand, n int, change float64) (base, head run.
 }
 
 // The same question with the noise of real phones: measurements of one workload
-// are dealt to two versions in turns, and one is given some per cent more.
+// are dealt to two versions alternately, and one is given some per cent more.
 func TestEnergyOfTwoVersionsOnRealPhones(t *testing.T) {
 	workloads := energyMeasures(t)
 	times := trials(5, 200) // of each workload

@@ -128,8 +128,8 @@ func (s *session) rounds(n int) (base, head run.Run) {
 			s.head[k] = append(s.head[k], s.phone.shiftedBy(k, []float64{from[s.rng.IntN(len(from))]}, s.shift)...)
 		}
 	}
-	base = s.scene.record(s.phone, s.phone.model+", base in turns", MaxHistory, s.base)
-	head = s.scene.record(s.phone, s.phone.model+", head in turns", MaxHistory, s.head)
-	base.Session, head.Session = "in turns", "in turns"
+	base = s.scene.record(s.phone, s.phone.model+", base alternately", MaxHistory, s.base)
+	head = s.scene.record(s.phone, s.phone.model+", head alternately", MaxHistory, s.head)
+	base.Session, head.Session = "alternately", "alternately"
 	return base, head
 }

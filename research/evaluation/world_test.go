@@ -67,7 +67,7 @@ func (p phone) repetition(rng *rand.Rand, place int, change float64) float64 {
 // level is how far a session lies off, as a factor.
 func (p phone) level(rng *rand.Rand) float64 { return math.Exp(p.session * rng.NormFloat64()) }
 
-// rounds are two versions' runs of a session in turns, in the order of compare:
+// rounds are two versions' runs of a session alternately, in the order of compare:
 // base, head, head, base, and so on.
 func (p phone) rounds(rng *rand.Rand, n int, change float64) (base, head run.Run) {
 	level := p.level(rng)
@@ -79,7 +79,7 @@ func (p phone) rounds(rng *rand.Rand, n int, change float64) (base, head run.Run
 	return energyRun("base", "together", joules[0]), energyRun("head", "together", joules[1])
 }
 
-// headsTurn is 1 where the head is measured at that place of a session in turns.
+// headsTurn is 1 where the head is measured at that place of a session alternately.
 func headsTurn(place int) int { return (place + 1) / 2 % 2 }
 
 // sessions are two versions' runs in a session each, as the paper measured them.

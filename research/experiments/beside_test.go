@@ -44,7 +44,7 @@ type pull struct {
 }
 
 // besideBase is what `apkgate run --base` says of the build by default: the history's verdict,
-// and where that leaves something open that of rounds of both builds in turns.
+// and where that leaves something open that of rounds of both builds alternately.
 func (x pull) besideBase(t *testing.T, before []run.Run, change ...func(*gate.Policy)) gate.Verdict {
 	t.Helper()
 	cfg := &config.Config{

@@ -99,7 +99,7 @@ func (p taskPhone) explained(is run.Run, was []run.Run) (out []diagnose.Cause) {
 	return out
 }
 
-// inTurns measures two builds in turns; where methods are traced, in two sessions.
+// inTurns measures two builds alternately; where methods are traced, in two sessions.
 func (p taskPhone) inTurns(t *testing.T, base, head string, seed uint64) (was, is run.Run) {
 	t.Helper()
 	if p.methods {

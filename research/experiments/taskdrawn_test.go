@@ -142,7 +142,7 @@ type drawnRow struct {
 //	APKGATE_EVALUATION=full go test ./research/experiments -run TestCausesInDrawnQueues -v
 //
 // A load makes everything, or what uses the network or the storage, take 1.3 to 3 times as long: in
-// the head alone, or in both builds, as where they are measured in turns.
+// the head alone, or in both builds, as where they are measured alternately.
 func TestCausesInDrawnQueues(t *testing.T) {
 	each, phones := 3, queuePhones[:1]
 	full := os.Getenv("APKGATE_EVALUATION") == "full"

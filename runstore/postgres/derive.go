@@ -47,7 +47,7 @@ func (s *Store) Renew(ctx context.Context, limit time.Duration) (renewed int, le
 			return err
 		})
 		if err != nil {
-			return renewed, true, s.wrap("derive summaries anew in", err)
+			return renewed, true, s.wrap("derive summaries again in", err)
 		}
 		renewed += n
 		switch {
@@ -64,7 +64,7 @@ func (s *Store) Renew(ctx context.Context, limit time.Duration) (renewed int, le
 func (s *Store) renewABit(ctx context.Context) {
 	n, left, err := s.Renew(ctx, renewing)
 	if told := s.options.Waiting; told != nil && n > 0 && left && err == nil {
-		told(fmt.Sprintf("derived the summaries of %d runs anew, those of others are to follow", n), errOlderRules)
+		told(fmt.Sprintf("derived the summaries of %d runs again; the others follow", n), errOlderRules)
 	}
 }
 

@@ -92,7 +92,7 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 	}
 	out := Repaired{Found: []runstore.Damage{{Problem: why.Error()}}}
 	if hasLog(path) {
-		out.Found = append(out.Found, runstore.Damage{Problem: "what was written last lies in " + path + "-wal and can't be read without the file: it is kept beside it"})
+		out.Found = append(out.Found, runstore.Damage{Problem: "what was written last lies in " + path + "-wal and can't be read without the file: it is kept next to it"})
 	}
 	if err = out.rescue(ctx, path, found.Entries(runstore.Filter{}, false), o); err == nil {
 		out.Original, err = replace(path, o.Now())

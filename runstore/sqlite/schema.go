@@ -272,7 +272,7 @@ func (s *Store) derive(ctx context.Context) error {
 			err = deriveANRs(ctx, tx)
 		}
 		if err != nil {
-			return fmt.Errorf("derive the summaries anew: %w", err)
+			return fmt.Errorf("derive the summaries again: %w", err)
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM derivation"); err != nil {
 			return err

@@ -287,7 +287,7 @@ func (s *Store) read(ctx context.Context, f func(*prepared.Tx) error) error {
 	}
 	if hasLog(s.path) || !info.ModTime().Equal(s.still.ModTime()) || info.Size() != s.still.Size() {
 		return &runstore.Error{
-			Err:    errors.New("somebody has written to the history while it was read without a lock"),
+			Err:    errors.New("the history was written to while it was read without a lock"),
 			Advice: "Try again. With the right to write the file and its directory, reading and writing don't disturb each other.",
 		}
 	}

@@ -49,7 +49,7 @@ func wantMark(t *testing.T, s runstore.Store, id string, want runstore.State) ru
 	return e.Mark
 }
 
-// lastMarkCounts makes every two computers decide on a run in turns.
+// lastMarkCounts makes every two computers decide on a run alternately.
 func lastMarkCounts(t *testing.T, open Opener) {
 	stores := map[string]runstore.Store{}
 	for name, off := range clocks {

@@ -16,13 +16,13 @@ func KeepsInput(written []string, read ...[]string) error {
 		for _, paths := range read {
 			for _, other := range paths {
 				if Same(path, other) {
-					return exit.Usage(fmt.Errorf("write %s: it is read too, and would be lost", terminal.Plain(path)), "name another file to write")
+					return exit.Usage(fmt.Errorf("write %s: it is also an input, and would be lost", terminal.Plain(path)), "name another file to write")
 				}
 			}
 		}
 		for _, other := range written[:i] {
 			if Same(path, other) {
-				return exit.Usage(fmt.Errorf("write %s: two things are to be written to it", terminal.Plain(path)), "name a file for each")
+				return exit.Usage(fmt.Errorf("write %s: two outputs name it", terminal.Plain(path)), "name a file for each")
 			}
 		}
 	}

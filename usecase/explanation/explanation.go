@@ -3,7 +3,7 @@
 //
 // It owns what is recorded, for how long, what is reported of it, and what a command saves so that
 // it can be repeated later (Session). What got worse and what a recording shows of it belongs to
-// package judging; measuring two builds in turns belongs to package measurement.
+// package judging; measuring two builds alternately belongs to package measurement.
 //
 // These rounds explain and judge nothing. Their records say so and are in no history, and they
 // change no verdict and no exit status. If they fail there is a warning, and the verdict stays as

@@ -68,7 +68,7 @@ func (m *measuring) roundOf(t target, number int, outcomes [2]farm.Outcome) (map
 			continue
 		}
 		if like := devctx.Key(base.Context); like != devctx.Key(head.Context) {
-			errs = append(errs, fmt.Errorf("%s: the builds were measured on phones that are unlike", prose.Short(name)))
+			errs = append(errs, fmt.Errorf("%s: the builds were measured on different phones", prose.Short(name)))
 		} else {
 			found[place{t, name, like}] = round{number, [2]run.Run{base, head}}
 		}
@@ -169,7 +169,7 @@ func (m *measuring) run(at place, rounds []round, side int) (run.Run, error) {
 
 // note returns the report's note on what a farm does not report.
 func (m *measuring) note() string {
-	text := fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not in turns on one. Which phones, how warm and how full they were, and what else they ran is unknown, so only differences over all rounds count.", m.farm.Title())
+	text := fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not alternately on one. Which phones, how warm and how full they were, and what else they ran is unknown, so only differences over all rounds count.", m.farm.Title())
 	if limited, is := m.farm.(farm.Limited); is {
 		text += " " + limited.Missing()
 	}

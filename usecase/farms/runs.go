@@ -177,7 +177,7 @@ func takeUp(r *run.Run, found run.Run, iterations []run.Iteration) error {
 		maps.Copy(context, r.Context)
 		r.Context, r.Started = context, found.Started
 	} else if !hasAll(r.Context, found.Context) {
-		return errors.New("it was measured on a phone that is unlike the one before")
+		return errors.New("it was measured on another phone than before")
 	}
 	r.Iterations = append(r.Iterations, iterations...)
 	for _, d := range found.Declared {

@@ -129,10 +129,10 @@ func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 		found[side] = r
 	}
 	if err == nil && devctx.Key(found[0].Context) != devctx.Key(found[1].Context) {
-		err = errors.New("the builds were measured on phones that are unlike")
+		err = errors.New("the builds were measured on different phones")
 	}
 	if err == nil && len(t.whole) > 0 && devctx.Key(found[0].Context) != devctx.Key(t.whole[0][0].Context) {
-		err = errors.New("it was measured on phones that are unlike those of the rounds before")
+		err = errors.New("it was measured on other phones than the rounds before")
 	}
 	if err != nil {
 		reason := lostRound(number, err)

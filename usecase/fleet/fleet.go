@@ -89,7 +89,7 @@ type Turns struct {
 	Within time.Duration
 }
 
-// Interleave makes each job in turns with the head job of the same index (see collect.Interleave),
+// Interleave makes each job alternately with the head job of the same index (see collect.Interleave),
 // of which there are as many. Stations that work in parallel have the same time. Rounds measured on
 // a station that is then lost are kept, and not repeated, since More has judged them already.
 func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (base, head []collect.Result) {

@@ -202,7 +202,7 @@ func (r *Reporter) AskedWhy(ctx context.Context) string {
 	}
 	before, err := r.Client.judged(ctx, r.Job.HeadSHA, r.Name)
 	if err != nil {
-		r.Runner.Log("Whether somebody asked why is unknown: " + err.Error())
+		r.Runner.Log("Whether anyone asked why is unknown: " + err.Error())
 	}
 	who := ""
 	for _, j := range before {

@@ -113,7 +113,7 @@ func (r *Runner) TakeBackSummary() error {
 		return nil
 	}
 	if err := os.Truncate(path, r.summaryAt); err != nil {
-		return fmt.Errorf("write the job summary anew: %w", err)
+		return fmt.Errorf("rewrite the job summary: %w", err)
 	}
 	return nil
 }

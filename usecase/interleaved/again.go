@@ -25,7 +25,7 @@ func (s Settler) again(ctx context.Context, in layout.Input, m measurement.Measu
 		return in, nil
 	}
 	if s.Flags.Merged {
-		return s.noted(in, "What looks worse was not measured again: these runs were measured in shards, and there is no base build to measure in turns with."), nil
+		return s.noted(in, "What looks worse was not measured again: these runs were measured in shards, and there is no base build to measure alternately with."), nil
 	}
 	fmt.Fprintf(s.Stderr, "%s worse, and there is no base build: measuring again in another session\n",
 		prose.Count(len(places), "run looks", "runs look"))

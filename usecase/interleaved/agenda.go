@@ -96,7 +96,7 @@ func (s Settler) printAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, most
 	if s.Flags.Farm != nil {
 		where, bound = where+" of "+s.Flags.Farm.Title(), prose.Count(most, "round", "rounds")+" of each"
 	}
-	text := fmt.Sprintf("%s undecided: measuring base and head in turns on %s, %s at most, the most suspect first; base: %s",
+	text := fmt.Sprintf("%s undecided: measuring base and head alternately on %s, %s at most, the most suspect first; base: %s",
 		prose.Count(questions, "comparison is", "comparisons are"), where, bound, terminal.Plain(s.Base.name()))
 	if resumed > 0 {
 		text += "; rounds of these two commits that the history keeps count too"
@@ -132,7 +132,7 @@ func (a agenda) unsettled(trial *rounds.Trial, v gate.Verdict, minutes float64) 
 	if never {
 		would = "a calmer device would"
 	}
-	return fmt.Sprintf("that time is not likely to settle %s: %s", terminal.Plain(prose.Few(names, 3)), would)
+	return fmt.Sprintf("that time is unlikely to settle %s: %s", terminal.Plain(prose.Few(names, 3)), would)
 }
 
 // resume starts a place with earlier measurements.

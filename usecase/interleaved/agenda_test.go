@@ -59,16 +59,16 @@ func TestPrintAgenda(t *testing.T) {
 		want    string
 	}{
 		"one device": {[]gate.Prior{unknown}, Base{APK: "old.apk"}, 0,
-			"1 comparison is undecided: measuring base and head in turns on 1 device" + within + "old.apk\n"},
+			"1 comparison is undecided: measuring base and head alternately on 1 device" + within + "old.apk\n"},
 		"with earlier rounds": {[]gate.Prior{unknown}, Base{APK: "old.apk"}, 1,
-			"1 comparison is undecided: measuring base and head in turns on 1 device" + within + "old.apk; rounds of these two commits that the history keeps count too\n"},
+			"1 comparison is undecided: measuring base and head alternately on 1 device" + within + "old.apk; rounds of these two commits that the history keeps count too\n"},
 		"with a build that was kept": {[]gate.Prior{unknown, unknown}, Base{APK: "/tmp/x/old.apk", From: "kept with run 4f2a", temporary: "/tmp/x"}, 0,
-			"2 comparisons are undecided: measuring base and head in turns on 1 device" + within + "the build that was kept with run 4f2a\n"},
+			"2 comparisons are undecided: measuring base and head alternately on 1 device" + within + "the build that was kept with run 4f2a\n"},
 		"more than there is time for": {[]gate.Prior{unknown, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
-			"6 comparisons are undecided: measuring base and head in turns on 1 device" + within + "old.apk\n" +
+			"6 comparisons are undecided: measuring base and head alternately on 1 device" + within + "old.apk\n" +
 				"that time is not likely to settle mail e and mail f: about 15 more minutes would (rounds.minutes), or fewer scenarios, or a calmer device\n"},
 		"what no time settles": {[]gate.Prior{hopeless, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
-			"6 comparisons are undecided: measuring base and head in turns on 1 device" + within + "old.apk\n" +
+			"6 comparisons are undecided: measuring base and head alternately on 1 device" + within + "old.apk\n" +
 				"that time is not likely to settle mail a and mail f: a calmer device would\n"},
 	} {
 		s, say := going(t)

@@ -41,7 +41,7 @@ func Named(c terminal.Console, cfg *config.Config, flag, commit string) (Base, e
 	}
 	_, err := os.Stat(b.APK)
 	if flag == "" && errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(c.Stderr, "warning: base: %s is not there, so that nothing can be measured in turns with it\n", terminal.Plain(b.APK))
+		fmt.Fprintf(c.Stderr, "warning: base: %s is not there, so nothing can be measured alternately with it\n", terminal.Plain(b.APK))
 		return Base{}, nil
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func Kept(ctx context.Context, c terminal.Console, cfg *config.Config, store run
 	}
 	if err != nil {
 		b.Close(c)
-		fmt.Fprintf(c.Stderr, "warning: nothing can be measured in turns with the build that was kept: %s\n", terminal.Plain(err.Error()))
+		fmt.Fprintf(c.Stderr, "warning: nothing can be measured alternately with the build that was kept: %s\n", terminal.Plain(err.Error()))
 		return Base{}
 	}
 	return b

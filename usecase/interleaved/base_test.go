@@ -97,8 +97,8 @@ func TestKept(t *testing.T) {
 		"after a damaged entry":       {interleaved.Failing{Store: s.store, ListError: runstore.ErrDamaged}, "new", ""},
 		"of a run that is damaged":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: runstore.ErrDamaged}, "old", ""},
 		"of a run that was removed":   {interleaved.Failing{Store: s.store, Of: "run-new", GetError: runstore.ErrNotFound}, "old", ""},
-		"of a history without a list": {interleaved.Failing{Store: s.store, ListError: errors.New("the disk is gone")}, "", "warning: nothing can be measured in turns with the build that was kept: the disk is gone\n"},
-		"of a run that is not got":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: errors.New("the disk is gone")}, "", "warning: nothing can be measured in turns with the build that was kept: the disk is gone\n"},
+		"of a history without a list": {interleaved.Failing{Store: s.store, ListError: errors.New("the disk is gone")}, "", "warning: nothing can be measured alternately with the build that was kept: the disk is gone\n"},
+		"of a run that is not got":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: errors.New("the disk is gone")}, "", "warning: nothing can be measured alternately with the build that was kept: the disk is gone\n"},
 	} {
 		b, said := s.base(c.store)
 		if _, err := os.Stat(b.APK); c.commit != "" && err != nil {
@@ -182,7 +182,7 @@ func TestKeptOfAnUnusableBuild(t *testing.T) {
 				}
 			}
 			b, said := s.base(s.store)
-			if b.APK != "" || !strings.HasPrefix(said, "warning: nothing can be measured in turns with the build that was kept: ") || !strings.Contains(said, c.said) {
+			if b.APK != "" || !strings.HasPrefix(said, "warning: nothing can be measured alternately with the build that was kept: ") || !strings.Contains(said, c.said) {
 				t.Errorf("%+v, %q; want none, and that %s", b, said, c.said)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/measurement"
 )
 
-// BudgetOf returns what may be measured in turns with the base build, if there is one, with the
+// BudgetOf returns what may be measured alternately with the base build, if there is one, with the
 // duration of a round of each scenario as estimated from the runs just measured. Without a base
 // build, only the history decides. On a farm the rounds are limited by what the remaining money
 // pays for, on everything that was measured.

@@ -17,7 +17,7 @@ func withRounds() *config.Config {
 	return &config.Config{App: config.App{Package: "app", APK: "new.apk"}, Rounds: config.Rounds{Max: 20, Minutes: 45}}
 }
 
-// If nothing can be measured in turns, only the history decides.
+// If nothing can be measured alternately, only the history decides.
 func TestBudgetOfWithoutRounds(t *testing.T) {
 	base := Base{APK: "base.apk"}
 	without := func(change func(*config.Config)) *config.Config {

@@ -155,12 +155,12 @@ func TestMostOf(t *testing.T) {
 		earlier       map[int][]part
 		parts, rounds int
 	}{
-		"nothing":                {nil, 0, 0},
-		"of one place":           {map[int][]part{2: {of(1, 4, 4), of(0, 3, 3)}}, 2, 7},
-		"of two places":          {map[int][]part{0: {of(1, 9, 9)}, 1: {of(1, 1, 1), of(1, 1, 1)}}, 2, 9},
-		"where one has less":     {map[int][]part{0: {of(1, 5, 3), of(1, 2, 8)}}, 2, 5},
-		"in turns of two":        {map[int][]part{0: {of(2, 8, 8)}}, 1, 4},
-		"in turns, not in whole": {map[int][]part{0: {of(3, 7, 8)}}, 1, 2},
+		"nothing":                   {nil, 0, 0},
+		"of one place":              {map[int][]part{2: {of(1, 4, 4), of(0, 3, 3)}}, 2, 7},
+		"of two places":             {map[int][]part{0: {of(1, 9, 9)}, 1: {of(1, 1, 1), of(1, 1, 1)}}, 2, 9},
+		"where one has less":        {map[int][]part{0: {of(1, 5, 3), of(1, 2, 8)}}, 2, 5},
+		"in turns of two":           {map[int][]part{0: {of(2, 8, 8)}}, 1, 4},
+		"alternately, not in whole": {map[int][]part{0: {of(3, 7, 8)}}, 1, 2},
 	} {
 		if parts, rounds := mostOf(c.earlier); parts != c.parts || rounds != c.rounds {
 			t.Errorf("%s: %d parts, %d rounds; want %d and %d", name, parts, rounds, c.parts, c.rounds)

@@ -1,4 +1,4 @@
-// Package interleaved measures what a verdict leaves undecided: the head build in turns with a base
+// Package interleaved measures what a verdict leaves undecided: the head build alternately with a base
 // build or, if there is none, what looks worse once more in another session.
 //
 // It owns the choice of the base build and what is reported of it. What is undecided, when it is
@@ -65,14 +65,14 @@ func (s Settler) Settle(ctx context.Context, in layout.Input, m measurement.Meas
 	case s.Config.Rounds.Max == 0:
 		return in, nil
 	case s.Config.App.APK == "":
-		return s.noted(in, "What is undecided was not measured in turns with the base build: app.apk names no file of the new one."), nil
+		return s.noted(in, "What is undecided was not measured alternately with the base build: app.apk names no file of the new one."), nil
 	}
 	earlier := s.earlierParts(ctx, in.Verdict, placesOf(questions), sourceOf(m.Runs))
 	parts, before := mostOf(earlier)
 	most, bound := s.mostRounds(m, placesOf(questions))
 	plan, err := rounds.PlanWithin(s.Set.Policy, parts, before, most, s.fitting(in.Verdict, questions), len(questions))
 	if err != nil {
-		return s.noted(in, "What is undecided was not measured in turns with the base build: "+err.Error()+" ("+bound+")."), nil
+		return s.noted(in, "What is undecided was not measured alternately with the base build: "+err.Error()+" ("+bound+")."), nil
 	}
 	return s.inTurns(ctx, in, m, questions, plan, earlier)
 }
@@ -113,9 +113,9 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Mea
 	})
 	switch {
 	case ctx.Err() != nil:
-		lost = exit.Infrastructure(fmt.Errorf("measure in turns: %w", ctx.Err()))
+		lost = exit.Infrastructure(fmt.Errorf("measure alternately: %w", ctx.Err()))
 	case lost != nil && bases == nil:
-		return s.noted(in, "What is undecided was not measured in turns with the base build: "+lost.Error()), nil
+		return s.noted(in, "What is undecided was not measured alternately with the base build: "+lost.Error()), nil
 	}
 	if bases == nil {
 		return in, lost
@@ -146,7 +146,7 @@ func traced(catalogue *metric.Catalogue) func(rounds.Question) bool {
 // roundsSession marks the sessions of rounds.
 const roundsSession = "rounds"
 
-// MeasuredInTurns reports whether a run was measured in turns with another build: it shows how the
+// MeasuredInTurns reports whether a run was measured alternately with another build: it shows how the
 // two compare, and is no session that later runs are compared with.
 func MeasuredInTurns(r run.Run) bool {
 	return strings.HasSuffix(r.Session, " "+roundsSession) || strings.HasPrefix(r.Session, roundsSession+"-") // see Settler.session

@@ -155,7 +155,7 @@ func TestSettleSkipsWhatTheTimeCantSettle(t *testing.T) {
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
 	b.Config.Rounds.Minutes = 1 // eight rounds are assumed to take ten
 	v := b.settle(t, 1)
-	if r := v.Runs[1]; r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Measured != 0 || !strings.Contains(r.Reason, "about 10 more minutes of rounds beside the base build would settle it") {
+	if r := v.Runs[1]; r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Measured != 0 || !strings.Contains(r.Reason, "about 10 more minutes of rounds against the base build would settle it") {
 		t.Errorf("%s after %+v: %s", r.Verdict, r.Rounds, r.Reason)
 	}
 	if !strings.Contains(b.say.String(), "that time is not likely to settle read-mail: about 9 more minutes would (rounds.minutes)") {
@@ -189,7 +189,7 @@ func TestSettleClearsAnUnchangedBuild(t *testing.T) {
 	if r := v.Runs[1].Rounds; r == nil || r.Stopped != gate.StoppedSettled || r.Measured >= r.Most {
 		t.Errorf("rounds %+v: %s", r, v.Runs[1].Reason)
 	}
-	if said := b.say.String(); !strings.Contains(said, "1 comparison is undecided: measuring base and head in turns on 1 device, 45m at most, the most suspect first; base: ") {
+	if said := b.say.String(); !strings.Contains(said, "1 comparison is undecided: measuring base and head alternately on 1 device, 45m at most, the most suspect first; base: ") {
 		t.Errorf("it says\n%s", said)
 	}
 	for _, name := range []string{"base.jsonl", "head.jsonl"} {
@@ -264,7 +264,7 @@ func TestSettleWithoutDevices(t *testing.T) {
 	b.Getenv = func(name string) string { return map[string]string{simulated.Session: "none"}[name] }
 	in, m := b.open(0)
 	in, err := b.Settle(t.Context(), in, m)
-	if err != nil || in.Verdict.Verdict != gate.Inconclusive || len(in.Notes) != 1 || !strings.Contains(in.Notes[0], `not measured in turns with the base build: APKGATE_SIMULATED_SESSION is "none"`) {
+	if err != nil || in.Verdict.Verdict != gate.Inconclusive || len(in.Notes) != 1 || !strings.Contains(in.Notes[0], `not measured alternately with the base build: APKGATE_SIMULATED_SESSION is "none"`) {
 		t.Errorf("%v, %s, %q", err, in.Verdict.Verdict, in.Notes)
 	}
 }
@@ -294,7 +294,7 @@ func TestSettleStoresRoundsAtOnce(t *testing.T) {
 	b.Store = adding{history, func() error { interrupt(); return nil }}
 	in, m := b.open(0, 1)
 	in, err := b.Settle(ctx, in, m)
-	if err == nil || !strings.Contains(err.Error(), "measure in turns: context canceled") {
+	if err == nil || !strings.Contains(err.Error(), "measure alternately: context canceled") {
 		t.Errorf("%v", err)
 	}
 	settled := 0

@@ -109,11 +109,11 @@ func findingsOf(r gate.RunVerdict) (out []diagnose.Finding) {
 	return out
 }
 
-// Rounds are both builds' runs of what was measured in turns for one run of a verdict.
+// Rounds are both builds' runs of what was measured alternately for one run of a verdict.
 type Rounds struct{ Base, Head run.Run }
 
 // Settled explains a verdict that rounds have settled, by what both builds' frames, tasks and main
-// threads did in turns, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
+// threads did alternately, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
 // are no longer flagged are dropped.
 func Settled(in layout.Input, rounds map[int]Rounds, problems []calls.Problem) []diagnose.Cause {
 	var out []diagnose.Cause

@@ -24,11 +24,11 @@ func refreshHint(r saved.Refresh) string {
 	isWorse := func(x saved.Refusal) bool { return x.Verdict == gate.Regression }
 	switch {
 	case len(r.Refused) == 0 && r.DriftFails:
-		return "find what made the app slower over the quarter (apkgate baseline list); apkgate baseline rebaseline starts a new level with a run, where the change is wanted"
+		return "find what made the app slower over the quarter (apkgate baseline list); apkgate baseline rebaseline starts a new level with a run, if the change is intended"
 	case len(r.Refused) == 0:
 		return ""
 	case !slices.ContainsFunc(r.Refused, isWorse):
 		return "fix what ended the runs that are refused, and refresh again"
 	}
-	return "look at the runs that are refused (apkgate check); --accept-regression accepts a change that is wanted, and apkgate baseline rebaseline starts a new level with it"
+	return "look at the runs that are refused (apkgate check); --accept-regression accepts an intended change, and apkgate baseline rebaseline starts a new level with it"
 }

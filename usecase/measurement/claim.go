@@ -42,7 +42,7 @@ func claimOf(key string) func(context.Context, devicelock.Owner, func(string)) (
 		case ctx.Err() != nil:
 			return "", nil, err
 		}
-		waiting(fmt.Sprintf("is kept from other apkgates by its own mark alone: %v", err))
+		waiting(fmt.Sprintf("is kept from other apkgates only by its own mark: %v", err))
 		return "", func() {}, nil
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// InTurns configures measuring two builds in turns, in addition to the configuration.
+// InTurns configures measuring two builds alternately, in addition to the configuration.
 type InTurns struct {
 	Base, Head       string // APK files; Head "" is the configuration's app
 	BaseFrom, From   run.Source
@@ -52,7 +52,7 @@ type InTurns struct {
 	Keep func(run.Run) error
 }
 
-// Interleave measures two builds in turns on the devices of a configuration. The results are those
+// Interleave measures two builds alternately on the devices of a configuration. The results are those
 // of its chosen runs, the base's and the head's, and their runs have their ids. With an error they
 // are kept: nil if nothing was measured.
 func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t InTurns) (base, head []collect.Result, err error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // RepairHint is what to do about a damaged history.
-const RepairHint = "apkgate baseline repair makes a whole history of what is sound, and keeps the damaged one beside it"
+const RepairHint = "apkgate baseline repair makes a sound history of what can be read, and keeps the damaged one next to it"
 
 // ShownDamage is how many damaged runs are named one by one.
 const ShownDamage = 20

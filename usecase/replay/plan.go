@@ -48,7 +48,7 @@ func (p Plan) Write(dir string, properties map[string]string) error {
 	if err != nil {
 		return exit.Infrastructure(fmt.Errorf("write what was measured: %w", err))
 	}
-	head := "# What a recording of apkgate measured; docs/recording.md tells of recordings.\n"
+	head := "# What a recording of apkgate measured; docs/recording.md describes recordings.\n"
 	path := filepath.Join(dir, ConfigFile)
 	err = atomicfile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(append([]byte(head), p.Black.Bytes(text)...))

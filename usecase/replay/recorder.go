@@ -260,8 +260,8 @@ func howAsked(name string, p *recording.Player) string {
 	case p.Err() != nil:
 		return fmt.Sprintf("warning: replay of %s: it ended after %d of %d calls: %s", terminal.Plain(name), a.Asked, a.Recorded, terminal.Plain(p.Err().Error()))
 	case a.Exact():
-		return fmt.Sprintf("replay of %s: all %d calls came as they were recorded", terminal.Plain(name), a.Recorded)
+		return fmt.Sprintf("replay of %s: all %d calls came as recorded", terminal.Plain(name), a.Recorded)
 	default:
-		return fmt.Sprintf("warning: replay of %s: apkgate asks otherwise than when it was recorded: %d of its %d calls came as recorded, of %d", terminal.Plain(name), a.InOrder, a.Asked, a.Recorded)
+		return fmt.Sprintf("warning: replay of %s: apkgate asks for other things than when it was recorded: %d of its %d calls came as recorded, of %d", terminal.Plain(name), a.InOrder, a.Asked, a.Recorded)
 	}
 }

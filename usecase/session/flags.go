@@ -55,13 +55,13 @@ func (f Flags) check(c Command) (*Shard, error) {
 }
 
 // Config reads the configuration as measurement.Config does. Merging needs none of the files that
-// it names, except to measure in turns what the merged runs leave undecided.
+// it names, except to measure alternately what the merged runs leave undecided.
 func (f Flags) Config(c terminal.Console, path string, cf measurement.CollectFlags) (*config.Config, error) {
 	cfg, err := measurement.Config(path, cf)
 	if err == nil || cfg == nil || len(f.Merge) == 0 {
 		return cfg, err
 	}
-	fmt.Fprintf(c.Stderr, "warning: nothing can be measured in turns here: %s\n", terminal.Plain(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	fmt.Fprintf(c.Stderr, "warning: nothing can be measured alternately here: %s\n", terminal.Plain(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	app := &cfg.App
 	app.APK, app.Splits, app.TestAPK, app.OrchestratorAPK, app.TestServicesAPK, app.Mapping = "", nil, "", "", "", ""
 	return cfg, nil

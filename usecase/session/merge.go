@@ -156,7 +156,7 @@ func (s *Session) fitting(parts []part) error {
 		case h.Shard == nil:
 			return refuse("it is no part of a measurement", "apkgate collect --shard k/n --output FILE leaves one")
 		case h.Plan != own.Plan || !slices.Equal(h.Units, own.Units):
-			return refuse("it was measured by another configuration, or with other flags", "merge with the configuration and the flags of the shards")
+			return refuse("it was measured with another configuration or other flags", "merge with the configuration and the flags of the shards")
 		case own.Build != "" && h.Build != own.Build:
 			return refuse("it is of another build than the files that are named here", "measure all shards with the build that is judged")
 		case h.Build != first.Header.Build:

@@ -226,7 +226,7 @@ func TestMergeNeedsNoBuild(t *testing.T) {
 		}
 	}
 	got := merge(t, l, l.Path("parts"))
-	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "nothing can be measured in turns here: app.test-apk: find") {
+	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "nothing can be measured alternately here: app.test-apk: find") {
 		t.Errorf("%+v", got)
 	}
 	if n := len(measuredRuns(t, fileOf(t, l.Path("merged.jsonl")))); n != 8 {
@@ -247,7 +247,7 @@ func TestInvalidShardsAreRejected(t *testing.T) {
 }
 
 // Files kept with the runs of a shard are next to its file, and are merged too. A refresh keeps the
-// build with them, so that pull requests have one to measure in turns with.
+// build with them, so that pull requests have one to measure alternately with.
 func TestMergeCopiesKeptFiles(t *testing.T) {
 	l := labOf(t, 1)
 	l.Edit(simulator.Profiles()[0].Name, "pixel-7-android-14")

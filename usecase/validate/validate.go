@@ -71,7 +71,7 @@ func installable(app config.App) error {
 			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s is an app bundle, which no device installs", terminal.Plain(path)),
 				"make APKs of it (bundletool build-apks --bundle=app.aab --output=app.apks), and name that archive"))
 		case len(paths) > 1 && splits.Chooses([]string{path}):
-			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s stands in a list, and is no APK itself", terminal.Plain(path)),
+			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s is in a list, and is no APK itself", terminal.Plain(path)),
 				"a folder or an archive of APKs is named alone; a list has APK files"))
 		}
 	}

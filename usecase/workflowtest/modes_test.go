@@ -33,7 +33,7 @@ func TestNightlyAcceptsWhatIsNoRegression(t *testing.T) {
 	contains(t, "the summary", j.summary, "2 runs")
 }
 
-// The first night keeps the build that it accepts; the second one measures in turns with it what it
+// The first night keeps the build that it accepts; the second one measures alternately with it what it
 // can't clear.
 func TestNightlyRefusesARegression(t *testing.T) {
 	r := newRepository(t, "mail-good")

@@ -78,7 +78,7 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 var outcomes = map[string]string{
 	"failure":      "the test failed, the app crashed, or the time was over",
 	"flaky":        "the test passed in another attempt alone",
-	"inconclusive": "the test did not finish: Test Lab's own infrastructure failed, or somebody cancelled it",
+	"inconclusive": "the test did not finish: Test Lab's own infrastructure failed, or it was cancelled",
 	"skipped":      "the device does not fit the app or the test",
 }
 

@@ -64,7 +64,7 @@ func (l *Lab) takePort(ctx context.Context, w way, passed map[int]bool) (*port, 
 		}
 		p.leave()
 	}
-	return nil, retryable(fmt.Sprintf("choose the emulator's ports: all from %d to %d are taken", firstPort, lastPort+1), "see what `adb devices` lists, and close emulators that nobody uses")
+	return nil, retryable(fmt.Sprintf("choose the emulator's ports: all from %d to %d are taken", firstPort, lastPort+1), "see what `adb devices` lists, and close unused emulators")
 }
 
 // isFree reports whether nothing listens on the port.

@@ -63,7 +63,7 @@ func Read(src io.ReadSeeker, mapping *r8map.Map) (tasks.List, error) {
 		return out, err
 	}
 	if r.sampled {
-		out.Warnings = append(out.Warnings, run.Warning{Text: "the trace is sampled: most calls that schedule or start a task lie between two samples, so that it tells no tasks (am profile start without --sampling records each call)"})
+		out.Warnings = append(out.Warnings, run.Warning{Text: "the trace is sampled: most calls that schedule or start a task lie between two samples, so that it shows no tasks (am profile start without --sampling records each call)"})
 		return out, nil
 	}
 	r.finish()

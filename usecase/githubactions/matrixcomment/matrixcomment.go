@@ -163,7 +163,7 @@ func (b Board) Body() (string, error) {
 }
 
 // noRoom replaces a report that does not fit.
-const noRoom = "*There is no room for this report beside the others: it is in the job's summary and in its artifact.*"
+const noRoom = "*There is no room for this report with the others: it is in the job's summary and in its artifact.*"
 
 // overview returns the headline over all rows, sorted by gravity, and the table of them. A leg
 // without a row keeps the headline from being a pass.

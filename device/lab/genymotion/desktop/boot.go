@@ -82,7 +82,7 @@ func choose(machines []machine, asked string) (machine, *genymotion.Doubt) {
 	if i := slices.IndexFunc(machines, func(m machine) bool { return m.UUID == offer.ID }); i >= 0 && same(machines, machines[i].Name) == 1 {
 		return machines[i], nil
 	}
-	return machine{}, &genymotion.Doubt{What: "several virtual devices have that name", Advice: "rename all but one of them in Genymotion: gmtool is told a device by its name"}
+	return machine{}, &genymotion.Doubt{What: "several virtual devices have that name", Advice: "rename all but one of them in Genymotion: gmtool finds a device by its name"}
 }
 
 // same counts the devices with the name.

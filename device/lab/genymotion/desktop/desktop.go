@@ -74,7 +74,7 @@ func (l *Lab) license(ctx context.Context) device.Finding {
 			return f
 		}
 	}
-	f.Detail, f.Hint = "gmtool tells none: devices that are there can be started, none created", adviceLicense
+	f.Detail, f.Hint = "gmtool lists none: existing devices can be started, but none created", adviceLicense
 	if err != nil {
 		f.Detail = prose.OneLine(err.Error()) + ": devices that are there can be started, none created"
 	}

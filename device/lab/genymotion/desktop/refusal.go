@@ -63,8 +63,8 @@ func message(text string) (last string) {
 
 // Hints of several refusals.
 const (
-	adviceLicense = "gmtool license info tells which license there is; gmtool license register KEY registers one. Without one, gmtool 3.2 and later still starts devices that are there: name: DEVICE"
-	adviceStart   = "start it once in Genymotion itself, which tells more; gmtool admin logzip collects its logs"
+	adviceLicense = "gmtool license info shows the license; gmtool license register KEY registers one. Without one, gmtool 3.2 and later still starts devices that are there: name: DEVICE"
+	adviceStart   = "start it once in Genymotion itself, which shows more; gmtool admin logzip collects its logs"
 )
 
 // judge returns the hint for a refusal, and whether a retry may help.

@@ -81,7 +81,7 @@ func (l *Lab) start(ctx context.Context, spec boot.Spec, recipe genymotion.Offer
 	a, err := l.ask(ctx, doing, l.startWithin(), "instances", "start", recipe.ID, held.ID(), "--max-run-duration", strconv.Itoa(spec.Minutes))
 	var refused *genymotion.RefusedError
 	if errors.As(err, &refused) && refused.Code == codeUsage && refused.Says("max-run-duration") {
-		tell("this gmsaas can't limit how long the instance lives: it is stopped once nobody has used it for the time that the account sets")
+		tell("this gmsaas can't limit how long the instance lives: it is stopped once it was unused for the time that the account sets")
 		a, err = l.ask(ctx, doing, l.startWithin(), "instances", "start", recipe.ID, held.ID(), "--stop-when-inactive")
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func stateOf(a answer, name string) string {
 	for _, i := range a.named(name) {
 		return "is " + prose.Clip(prose.OneLine(i.State), 40) + " now"
 	}
-	return "is gone: somebody has stopped it"
+	return "is gone: it was stopped"
 }
 
 // tunnel opens the tunnel for adb, and returns the instance's serial.
@@ -168,5 +168,5 @@ func (l *Lab) serialOf(ctx context.Context, name, doing string) (string, error) 
 			return i.Serial, nil
 		}
 	}
-	return "", &boot.Error{Lab: called, What: doing + ": gmsaas tells no serial of it", Advice: adviceUpdate, Retry: true}
+	return "", &boot.Error{Lab: called, What: doing + ": gmsaas reports no serial for it", Advice: adviceUpdate, Retry: true}
 }

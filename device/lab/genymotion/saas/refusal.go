@@ -146,13 +146,13 @@ func (r refusal) judge() (advice string, retry bool) {
 		case genymotion.Says(r.message, "proxy"):
 			return "gmsaas config set proxy URL", false
 		case genymotion.Says(r.message, "ssl"):
-			return "look at the certificates of this computer and its proxy: gmsaas --verbose instances list tells more", false
+			return "look at the certificates of this computer and its proxy: gmsaas --verbose instances list shows more", false
 		}
 		return adviceNetwork, true
 	case codePortBusy, codeTunnel, codeOtherPort, codeInstance, codeNotReady:
 		return "", true
 	}
-	return "gmsaas doctor tells more", false
+	return "gmsaas doctor shows more", false
 }
 
 const adviceNetwork = "look whether this computer reaches https://api.geny.io"
@@ -170,5 +170,5 @@ func (r refusal) judgePlatform() (advice string, retry bool) {
 	case r.status == 429, r.status >= 500, r.code == codeJSON:
 		return "the platform has trouble of its own: try again later", true
 	}
-	return "gmsaas --verbose instances list tells more", false
+	return "gmsaas --verbose instances list shows more", false
 }

@@ -67,11 +67,11 @@ func (l *Lab) attend(ctx context.Context, name string, w *watch) {
 func endOf(a answer, name string) string {
 	there := a.named(name)
 	if len(there) == 0 {
-		return "the platform lists the instance " + name + " no more: it was stopped, by its longest duration or by somebody"
+		return "the platform lists the instance " + name + " no more: it reached its maximum duration or was stopped"
 	}
 	switch i := there[0]; {
 	case i.ending():
-		return "the instance " + name + " is being stopped, by its longest duration or by somebody"
+		return "the instance " + name + " is being stopped: it reached its maximum duration, or was asked to"
 	case i.State == "ERROR", i.State == "SAVING", i.State == "SAVED", i.State == "OFFLINE", i.State == "MAINTENANCE":
 		return "the platform says that the instance " + name + " is in the state " + prose.Clip(prose.OneLine(i.State), 40)
 	}
