@@ -94,7 +94,7 @@ func TestSettlingHint(t *testing.T) {
 		trial.look(p)
 		return trial.settle(p, trial.level())
 	}
-	calmer := fmt.Sprintf("measure on a calmer device: repetitions waver by %.0f %% here, and 40 rounds settle it where they waver by less than 11 %%", waver)
+	calmer := fmt.Sprintf("measure on a calmer device: repetitions vary by %.0f %% here, and 40 rounds settle it where they vary by less than 11 %%", waver)
 	for name, c := range map[string]struct{ got, want string }{
 		"more rounds":            {tell(8, "", sure), "about 10 rounds would settle it (rounds.max in apkgate.yml), or a calmer device"},
 		"more time":              {tell(40, "", sure), "about 10 rounds would settle it: allow more time (rounds.minutes in apkgate.yml)"},
