@@ -100,7 +100,7 @@ func TestAWSComparesTwoBuilds(t *testing.T) {
 	}
 	wants(t, string(document), bills...)
 	wants(t, stderr, append(bills, "warning: start on Samsung Galaxy S9 (Unlocked) 9 is incomplete: round ")...)
-	wants(t, stdout, "Regression: time to initial display", "Measured 11 rounds on 2 devices", "Measured on AWS Device Farm: each round's two builds ran at about the same time on two phones of a model",
+	wants(t, stdout, "Regression: time to initial display", "11 rounds on 2 devices", "Measured on AWS Device Farm: each round's two builds ran at about the same time on two phones of a model",
 		"1 round is left out of both builds: round ", "Device Farm's own infrastructure failed")
 	rounds := map[string][]int{}
 	for _, side := range []string{"base", "head"} {

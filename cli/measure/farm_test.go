@@ -144,7 +144,7 @@ func TestFarmComparesTwoBuilds(t *testing.T) {
 	}
 	wants(t, string(document), bills...)
 	wants(t, stderr, append(bills, "warning: start on MediumPhone.arm 34 is incomplete: round ")...)
-	wants(t, stdout, "Regression: time to initial display", "Measured 15 rounds on 2 devices", "on two phones of a model, not alternately on one",
+	wants(t, stdout, "Regression: time to initial display", "15 rounds on 2 devices", "on two phones of a model, not in turns on one",
 		"scenario start on MediumPhone.arm 34: 1 round is left out of both builds: round ", "Test Lab says ERROR")
 	if n := f.submitted(); n != 16 {
 		t.Errorf("%d matrices, want 16", n)

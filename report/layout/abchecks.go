@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,8 +31,9 @@ func abChecks(in ComparisonInput) []document.Check {
 		for i := range s.Contexts {
 			own = append(own, in.checkOf(s, i))
 		}
-		if d := s.Deviations(); len(d) > 0 && !slices.ContainsFunc(own, func(c document.Check) bool { return c.Text != "" }) {
-			own = []document.Check{in.checked(s, "all "+prose.Count(len(s.Contexts), "device", "devices"), &d[0], d[0].Direction, d[0].Shown())}
+		if d := s.Deviations(); len(d) > 0 && !slices.ContainsFunc(own, func(c document.Check) bool { return c.Outcome == document.Outcome(s.Verdict) }) {
+			all := in.checked(s, "all "+prose.Count(len(s.Contexts), "device", "devices")+" together", &d[0], d[0].Direction, d[0].Shown())
+			own = append([]document.Check{all}, own...)
 		}
 		if len(s.Contexts) == 0 {
 			own = []document.Check{{Outcome: document.Outcome(s.Verdict), Title: "nothing in common", Text: wording.Sentence(s.Reason)}}
@@ -94,8 +96,5 @@ func (in ComparisonInput) checked(s sidebyside.Scenario, title string, worst *si
 
 // deviceOf names a device by its context: "Google Pixel 7 (Android 14)".
 func deviceOf(context map[string]string) string {
-	if name := device(gate.RunVerdict{Context: context}); name != "" {
-		return name
-	}
-	return "the device"
+	return cmp.Or(device(gate.RunVerdict{Context: context}), prose.Clip(wording.Context(context), 60), "the device")
 }
