@@ -39,9 +39,9 @@ func farmWorkspace(t *testing.T) (*workspace, *standin.Lab) {
 		w.env["CLOUDSDK_API_ENDPOINT_OVERRIDES_"+name] = service.URL + "/"
 	}
 	w.write("apkgate.yml", farmConfig)
-	w.write("base.apk", "100")
-	w.write("head.apk", "130")
-	w.write("test.apk", "test")
+	w.write("base.apk", "PK100")
+	w.write("head.apk", "PK130")
+	w.write("test.apk", "PK test")
 	return w, l
 }
 

@@ -43,9 +43,9 @@ func newStack(t *testing.T, baseMS, headMS float64) stackTest {
 	f.service = httptest.NewServer(browserstack.Service(f.Folder, printsStarts))
 	t.Cleanup(f.service.Close)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), onBrowserStack)
-	clitest.WriteFile(t, filepath.Join(f.dir, "base.apk"), fmt.Sprint(baseMS))
-	clitest.WriteFile(t, filepath.Join(f.dir, "head.apk"), fmt.Sprint(headMS))
-	clitest.WriteFile(t, filepath.Join(f.dir, "test.apk"), "test")
+	clitest.WriteFile(t, filepath.Join(f.dir, "base.apk"), fmt.Sprint("PK", baseMS))
+	clitest.WriteFile(t, filepath.Join(f.dir, "head.apk"), fmt.Sprint("PK", headMS))
+	clitest.WriteFile(t, filepath.Join(f.dir, "test.apk"), "PK test")
 	return f
 }
 
@@ -112,7 +112,7 @@ func TestBrowserStackComparesTwoBuilds(t *testing.T) {
 	t.Parallel()
 	f := newStack(t, 100, 130)
 	f.Breaks(browserstack.Infrastructure, 1)
-	stdout, stderr := f.compare(1, "--rounds", "8", "--keep", "kept")
+	stdout, stderr := f.compare(1, "--rounds", "8", "--keep", "kept", "--verbose")
 	bills := []string{
 		"BrowserStack App Automate: 16 builds, at most 320 minutes of devices, of up to 10 minutes on Google Pixel 7 13.0 and Samsung Galaxy S23 14.0 each; paid for by the plan, and not by the minute",
 		"BrowserStack App Automate: it took 16 builds, 64 minutes of devices",
@@ -123,7 +123,7 @@ func TestBrowserStackComparesTwoBuilds(t *testing.T) {
 	}
 	wants(t, string(document), bills...)
 	wants(t, stderr, append(bills, "warning: start on Samsung Galaxy S23 14.0 is incomplete: round ")...)
-	wants(t, stdout, "Regression: ", "whole run: time to initial display", "whole run: time per frame, median +30", "15 rounds on 2 devices", "on two phones of a model, not in turns on one",
+	wants(t, stdout, "Regression: ", "whole run: time to initial display", "whole run: time per frame, median", "15 rounds on 2 devices", "on two phones of a model, not alternately on one",
 		"BrowserStack gives back no files of the phone: the numbers are the medians and percentiles that the benchmark prints",
 		"scenario start on Samsung Galaxy S23 14.0: 1 round is left out of both builds: round ", "BrowserStack's own infrastructure failed")
 	if builds, uploads := f.asked(forBuild), f.asked("POST /app-automate/espresso/v2/app")+f.asked("POST /app-automate/espresso/v2/test-suite"); builds != 16 || uploads != 3 {

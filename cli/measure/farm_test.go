@@ -66,9 +66,9 @@ func newFarm(t *testing.T, baseMS, headMS, maxUSD float64) farmTest {
 	f.service = httptest.NewServer(firebase.Service(f.Folder, firebase.Starts))
 	t.Cleanup(f.service.Close)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), fmt.Sprintf(onFarm, maxUSD))
-	clitest.WriteFile(t, filepath.Join(f.dir, "base.apk"), fmt.Sprint(baseMS))
-	clitest.WriteFile(t, filepath.Join(f.dir, "head.apk"), fmt.Sprint(headMS))
-	clitest.WriteFile(t, filepath.Join(f.dir, "test.apk"), "test")
+	clitest.WriteFile(t, filepath.Join(f.dir, "base.apk"), fmt.Sprint("PK", baseMS))
+	clitest.WriteFile(t, filepath.Join(f.dir, "head.apk"), fmt.Sprint("PK", headMS))
+	clitest.WriteFile(t, filepath.Join(f.dir, "test.apk"), "PK test")
 	return f
 }
 
@@ -144,7 +144,7 @@ func TestFarmComparesTwoBuilds(t *testing.T) {
 	}
 	wants(t, string(document), bills...)
 	wants(t, stderr, append(bills, "warning: start on MediumPhone.arm 34 is incomplete: round ")...)
-	wants(t, stdout, "Regression: time to initial display", "15 rounds on 2 devices", "on two phones of a model, not in turns on one",
+	wants(t, stdout, "Regression: time to initial display", "15 rounds on 2 devices", "on two phones of a model, not alternately on one",
 		"scenario start on MediumPhone.arm 34: 1 round is left out of both builds: round ", "Test Lab says ERROR")
 	if n := f.submitted(); n != 16 {
 		t.Errorf("%d matrices, want 16", n)

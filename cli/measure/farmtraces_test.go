@@ -42,7 +42,7 @@ func newScrollingFarm(t *testing.T, traces int, more string) farmTest {
 func TestFarmRegressionIsExplained(t *testing.T) {
 	t.Parallel()
 	f := newScrollingFarm(t, 3, "")
-	stdout, stderr := f.compare(1, "--rounds", "12")
+	stdout, stderr := f.compare(1, "--rounds", "12", "--verbose")
 	wants(t, stderr, "fetching traces of start on oriole 33 to explain what got worse; they judge nothing")
 	wants(t, stdout, "4 traces of the base build and 4 of the head, which the Macrobenchmark of start recorded on oriole 33, show the causes that are given; they judge nothing.",
 		"16 that were not fetched lie still on Firebase Test Lab.", // one of each round's matrix

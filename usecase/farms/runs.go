@@ -80,12 +80,15 @@ func (l *Lab) unknown() string {
 // resultOf returns a job's result, with the run as far as it was measured.
 func resultOf(j collect.Job, r run.Run, lost error) collect.Result {
 	switch {
-	case len(r.Iterations) == 0: // no phone has reported its properties
-		r.Status, r.Context["model"] = run.Failed, r.Context[modelProperty]
+	case len(r.Iterations) == 0:
+		r.Status = run.Failed
 	case lost != nil:
 		r.Status = run.Partial
 	default:
 		r.Status = run.Complete
+	}
+	if r.Context["model"] == "" { // no phone has reported its properties, or the farm keeps them
+		r.Context["model"] = r.Context[modelProperty]
 	}
 	if lost != nil { // the last warning is that of run.Why
 		r.Warnings = append(r.Warnings, run.Warning{Text: loss.Why(lost)})

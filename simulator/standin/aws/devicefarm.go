@@ -103,7 +103,7 @@ type Upload struct {
 type Run struct {
 	ARN     string   `json:"arn"`
 	Name    string   `json:"name"`
-	App     string   `json:"app"` // what the file of the APK holds
+	App     string   `json:"app"` // what the file of the APK has behind the letters that a ZIP archive begins with
 	Spec    string   `json:"spec"`
 	Minutes int      `json:"minutes"`
 	Billing string   `json:"billing"`

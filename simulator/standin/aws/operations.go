@@ -194,7 +194,7 @@ func scheduleRun(folder state.Folder, a *account, in input) (any, error) {
 		content = append(content, u.Content)
 	}
 	id := fmt.Sprintf("run-%d", len(a.Runs)+1)
-	r := Run{ARN: nameOf("run", id), Name: in.Name, App: content[0], Spec: content[2], Minutes: minutes, Billing: in.Configuration.BillingMethod, Status: "SCHEDULING", Uploads: uploads}
+	r := Run{ARN: nameOf("run", id), Name: in.Name, App: strings.TrimPrefix(content[0], "PK"), Spec: content[2], Minutes: minutes, Billing: in.Configuration.BillingMethod, Status: "SCHEDULING", Uploads: uploads}
 	for _, p := range phones {
 		if slices.Contains(chosen.Filters[0].Values, p.ARN) && len(r.Jobs) < chosen.MaxDevices {
 			r.Jobs = append(r.Jobs, Job{ARN: nameOf("job", fmt.Sprintf("%s/%05d", id, len(r.Jobs))), Phone: p, Result: "PASSED", Results: true})

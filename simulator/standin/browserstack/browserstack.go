@@ -58,7 +58,7 @@ const (
 // Build is a started build.
 type Build struct {
 	ID      string
-	App     string // the contents of the APK file
+	App     string // the contents of the APK file, without the letters that a ZIP archive begins with
 	Asked   map[string]any
 	Devices []Device
 	Status  string

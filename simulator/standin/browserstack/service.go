@@ -100,7 +100,7 @@ func (s service) upload(w http.ResponseWriter, r *http.Request, kind string) {
 	id := ""
 	_, _ = change(s.folder, func(k *known) {
 		id = fmt.Sprintf("%040x", len(k.Uploads)+1)
-		k.Uploads["bs://"+id] = string(text)
+		k.Uploads["bs://"+id] = strings.TrimPrefix(string(text), "PK")
 	})
 	answer(w, 200, map[string]any{
 		kind + "_name": header.Filename, kind + "_url": "bs://" + id, kind + "_id": id, "uploaded_at": "2026-11-20 15:35:00 UTC", "expiry": "2026-12-20 15:35:00 UTC",

@@ -62,7 +62,7 @@ const Bucket = "test-lab-stand-in"
 // Matrix is a created matrix.
 type Matrix struct {
 	ID, Project, Dir string
-	App              string // the contents of the APK file
+	App              string // the contents of the APK file, without the letters that a ZIP archive begins with
 	Args             []string
 	Devices          []Device
 	State            string
@@ -156,7 +156,7 @@ func submit(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 				return 1
 			}
 			if name == "--app" {
-				m.App = string(text)
+				m.App = strings.TrimPrefix(string(text), "PK")
 			}
 			fmt.Fprintf(stderr, "Uploading [%s] to Firebase Test Lab...\n", filepath.Base(value))
 		case "--device":
