@@ -129,7 +129,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 // If a report can't be written the verdict is printed anyway, and the status is that of a failed
-// infrastructure.
+// infrastructure; a folder in a report's place is found before anything is checked.
 func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	good := clitest.WriteFile(t, filepath.Join(dir, "good.jsonl"), clitest.Sound(6))
@@ -140,7 +140,7 @@ func TestUnwritable(t *testing.T) {
 	if !strings.Contains(got.Stdout, "Pass") {
 		t.Errorf("stdout %q, want the verdict", got.Stdout)
 	}
-	clitest.Fails(t, clitest.Run(t, nil, "check", "--history", good, "--run", new, "--json", dir), exit.StatusInfrastructure, "write the report to "+dir)
+	clitest.Fails(t, clitest.Run(t, nil, "check", "--history", good, "--run", new, "--json", dir), exit.StatusUsage, "write the json report to "+dir, "it is a folder")
 	clitest.Fails(t, clitest.Run(t, nil, "baseline", "import", "--store", below, good), exit.StatusInfrastructure, "history", "not a directory")
 	store := filepath.Join(dir, "h.db")
 	if got := clitest.Run(t, nil, "baseline", "import", "--store", store, good); got.Status != 0 {

@@ -25,7 +25,7 @@ func TestKeepsInputFiles(t *testing.T) {
 	if err := os.Symlink(runs, at("link")); err != nil {
 		t.Fatal(err)
 	}
-	const lost, twice = "it is read too, and would be lost", "two things are to be written to it"
+	const lost, twice = "it is also an input, and would be lost", "two outputs name it"
 	for name, c := range map[string]struct {
 		args []string
 		want string

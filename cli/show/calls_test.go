@@ -66,8 +66,8 @@ func TestInspectRejectsCallsOfOtherFiles(t *testing.T) {
 		"--pprof is for art, not for perfetto":               {"perfetto", in, "--pprof", out},
 		"--folded and --open don't go together":              {"art", in, "--folded", out, "--open"},
 		"--mapping is for the files that are written":        {"art", in, "--mapping", in},
-		"it is read too, and would be lost":                  {"art", in, "--perfetto", in},
-		"two things are to be written to it":                 {"art", in, "--perfetto", out, "--folded", out},
+		"it is also an input, and would be lost":             {"art", in, "--perfetto", in},
+		"two outputs name it":                                {"art", in, "--perfetto", out, "--folded", out},
 		"out: the trace has the order of calls and no times": {"art", in, "--perfetto", out},
 		"hint: --pprof and --folded count the calls":         {"art", in, "--perfetto", out},
 	} {
