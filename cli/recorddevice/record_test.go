@@ -210,7 +210,7 @@ func TestCompareWithASimulatedPhone(t *testing.T) {
 		t.Errorf("unlike Android 11: %v", unlike)
 	}
 	got := clitest.Run(t, nil, "record-device", "compare", dir)
-	if !regexp.MustCompile(`\d+ questions of a recording of a SIMULATED phone, compared with the simulated pixel-7-android-14: \d+ exact, \d+ by shape, 0 unlike\n$`).MatchString(got.Stdout) {
+	if !regexp.MustCompile(`\d+ questions of a recording of a SIMULATED phone, compared with the simulated pixel-7-android-14: \d+ exact, \d+ by shape, 0 different\n$`).MatchString(got.Stdout) {
 		t.Errorf("it says %s", got.Stdout)
 	}
 }

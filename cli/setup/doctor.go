@@ -208,7 +208,7 @@ func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]d
 		if err != nil && !loss.IsConfiguration(err) {
 			return findings, err
 		}
-		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, apart from what a run installs"}
+		f := device.Finding{Name: "app", OK: err == nil, Detail: "everything that scenario " + s.Name + " needs is on the device, or a run installs it"}
 		if err != nil {
 			f.Detail, f.Hint = err.Error(), exit.HintOf(err)
 		}

@@ -66,8 +66,8 @@ func TestUninstallableAppsAreRejected(t *testing.T) {
 	t.Parallel()
 	for apk, said := range map[string]string{
 		"app.AAB":                   "app.AAB is an app bundle, which no device installs",
-		"[demo-good.apk, parts]":    "parts stands in a list, and is no APK itself",
-		"[all.apks, demo-good.apk]": "all.apks stands in a list, and is no APK itself",
+		"[demo-good.apk, parts]":    "parts is in a list, and is no APK itself",
+		"[all.apks, demo-good.apk]": "all.apks is in a list, and is no APK itself",
 	} {
 		l := clitest.NewLab(t, "demo-good", "")
 		for _, file := range []string{"app.AAB", "all.apks"} {
@@ -332,7 +332,7 @@ func TestDoctorShowsWhatARunDoes(t *testing.T) {
 		{"nexus-5x-android-6.0.0", "    load: {downloads: 10, from: \"http://10.0.2.2/f\"}\n", 0, false, exit.StatusInfrastructure, []string{"BAD  load", "neither nc nor curl"}},
 		{"nexus-4-android-5.0.0", "    load: {cpu: 80%}\n", 0, false, exit.StatusInfrastructure, []string{"BAD  load", "only Android 6 and later"}},
 		{"nexus-5x-android-6.0.0", "  - name: st\n    workload: {startup: {}}\n", 0, false, exit.StatusInfrastructure, []string{"BAD  start", `scenario "st" names no activity`, "workload.startup.activity"}},
-		{"pixel-7-android-14", "  - name: st\n    workload: {startup: {}}\n", 0, false, exit.StatusPass, []string{"nothing that scenario st needs"}},
+		{"pixel-7-android-14", "  - name: st\n    workload: {startup: {}}\n", 0, false, exit.StatusPass, []string{"everything that scenario st needs"}},
 		{"pixel-7-android-14", "", time.Hour, false, exit.StatusInfrastructure, []string{"BAD  thermal", "a run waits for that up to ten minutes"}},
 	} {
 		phone, err := simulator.Start(c.profile, 1, simulator.Options{HotFor: c.hot})

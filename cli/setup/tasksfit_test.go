@@ -24,10 +24,10 @@ func TestDoctorShowsTasks(t *testing.T) {
 	}{
 		"Android 15":     {"pixel-7-android-15", app + registered, "", true, "are not in this Android's traces: the messages of loopers are since Android 16", "docs/tasks.md has other sources"},
 		"the flag":       {"pixel-6-android-16", app + registered, "", true, "its flag perfetto_sdk_tracing_v2 is off", "aflags enable android.os.perfetto_sdk_tracing_v2"},
-		"not registered": {"pixel-7-android-16", app, "", true, "the app's process has not registered its own", "registerWithPerfetto by reflection; or docs/tasks.md"},
-		"not running":    {"pixel-7-android-16", app, "", false, "whether the app does shows while it runs", "registerWithPerfetto"},
-		"exposed":        {"pixel-7-android-16", app + registered, "", true, "the app tells the messages of its loopers", "evidence.tasks records them"},
-		"recorded":       {"pixel-7-android-16", app + registered, "evidence: {keep: worst, tasks: true}\n", true, "the app tells the messages of its loopers", ""},
+		"not registered": {"pixel-7-android-16", app, "", true, "the app's process has not registered with Perfetto", "registerWithPerfetto by reflection; or docs/tasks.md"},
+		"not running":    {"pixel-7-android-16", app, "", false, "whether the app does is known once it runs", "registerWithPerfetto"},
+		"exposed":        {"pixel-7-android-16", app + registered, "", true, "the app reports the messages of its loopers", "evidence.tasks records them"},
+		"recorded":       {"pixel-7-android-16", app + registered, "evidence: {keep: worst, tasks: true}\n", true, "the app reports the messages of its loopers", ""},
 	} {
 		phone, err := simulator.Start(c.profile, 1, simulator.Options{})
 		if err != nil {

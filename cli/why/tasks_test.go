@@ -39,14 +39,14 @@ scenarios:
 devices: [{simulated: pixel-7-android-16}]
 gate: {metrics: [frames.smooth_ratio, events.settled_ms]}
 `)
-	got := clitest.Run(t, nil, "compare", "--config", at("apkgate.yml"), "--base", at("good.apk"), "--head", at("worse.apk"), "--why", "10m", "--json", at("compare.json"))
+	got := clitest.Run(t, nil, "compare", "--config", at("apkgate.yml"), "--base", at("good.apk"), "--head", at("worse.apk"), "--why", "10m", "--json", at("compare.json"), "--verbose")
 	if got.Status != exit.StatusRegression {
 		t.Fatalf("exit status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 	}
 	text := strings.Join(strings.Fields(got.Stdout), " ")
 	for _, want := range []string{
 		"Cause of late tasks", "open: time until an event's last frame: message 8: Message.show from main waits up to ", "in saver, which handles one message at a time", "message 7: Sync.run from main", "seen in 4 of 4 repetitions",
-		"The source tells no stacks",
+		"The source has no stacks",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, got.Stdout)

@@ -315,10 +315,10 @@ func TestFindings(t *testing.T) {
 		says, does string
 		ok         bool
 	}{
-		{"pixel-7-android-14", false, config.Conditions{}, "performance", "the device's to choose", "", true},
-		{"pixel-7-android-14", false, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "the device's to choose", "turns the fixed", true},
-		{"pixel-7-android-14", true, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "the device's to choose", "leaves them, since energy", true},
-		{"pixel-7-android-14", true, config.Conditions{FixedPerformance: config.PerformanceNever}, "performance", "the device's to choose", "", true},
+		{"pixel-7-android-14", false, config.Conditions{}, "performance", "CPU clocks unlocked", "", true},
+		{"pixel-7-android-14", false, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "CPU clocks unlocked", "turns the fixed", true},
+		{"pixel-7-android-14", true, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "CPU clocks unlocked", "leaves them, since energy", true},
+		{"pixel-7-android-14", true, config.Conditions{FixedPerformance: config.PerformanceNever}, "performance", "CPU clocks unlocked", "", true},
 		{"pixel-3-android-9", false, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "none before Android 11", "", true},
 		{"pixel-3-android-9", false, config.Conditions{FixedPerformance: config.PerformanceAlways}, "performance", "none before Android 11", "", false},
 		{"pixel-7-android-14", false, config.Conditions{}, "dexopt", "on: ", "turns it off", true},

@@ -106,7 +106,7 @@ func dexoptFinding(now state, api int, want config.Conditions) device.Finding {
 }
 
 func performanceFinding(facts target.Facts, want config.Conditions, energy bool) device.Finding {
-	f := device.Finding{Name: "performance", OK: true, Detail: "the clocks are the device's to choose"}
+	f := device.Finding{Name: "performance", OK: true, Detail: "CPU clocks unlocked"}
 	why := noPerformance(facts.API, facts.IsEmulator())
 	switch {
 	case why != "":

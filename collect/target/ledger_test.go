@@ -96,7 +96,7 @@ func TestTearDownUndoesUnchangedChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := strings.Join(warnings(d), "\n")
-			if got := oneLine(shell(t, s, c.ask)); got != c.want || strings.Contains(told, "somebody has changed it since") != c.kept {
+			if got := oneLine(shell(t, s, c.ask)); got != c.want || strings.Contains(told, "it was changed since") != c.kept {
 				t.Errorf("%q, want %q; told %q", got, c.want, told)
 			}
 			if left := shell(t, s, "ls /data/local/tmp"); strings.Contains(left, "apkgate-") {
