@@ -109,7 +109,7 @@ func TestRefusedCompilationIsAWarning(t *testing.T) {
 	p.power.refuse = "Failure: package not found"
 	r := collectOn(t, p, func(j *collect.Job) { j.Scenario.Compile = config.CompileSpeed })
 	wantComplete(t, r, 3)
-	if r.Run.Context["compiled"] != "" || !warnedOf(r.Run, "package not found", "measured as it was installed") {
+	if r.Run.Context["compiled"] != "" || !warnedOf(r.Run, "package not found", "measured as installed") {
 		t.Errorf("%v, %v", r.Run.Context, r.Run.Warnings)
 	}
 }

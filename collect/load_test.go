@@ -116,7 +116,7 @@ func TestLoadsThatCannotStart(t *testing.T) {
 		change func(*collect.Job)
 		want   []string
 	}{
-		"no nc and no curl":   {simulator.Options{Lacks: []string{"nc", "curl"}}, nil, []string{"start the load beside the workload (cpu 80%, memory 80%, storage 2, downloads 10)", "downloads: 0 bytes came from 10.0.2.2:8000"}},
+		"no nc and no curl":   {simulator.Options{Lacks: []string{"nc", "curl"}}, nil, []string{"start the load of the workload (cpu 80%, memory 80%, storage 2, downloads 10)", "downloads: 0 bytes came from 10.0.2.2:8000"}},
 		"no timeout":          {simulator.Options{Lacks: []string{"timeout"}}, nil, []string{"downloads: 0 bytes came from 10.0.2.2:8000"}},
 		"no network":          {simulator.Options{Network: "none"}, func(j *collect.Job) { j.Network = "none" }, []string{"downloads: 0 bytes came from 10.0.2.2:8000"}},
 		"no dd":               {simulator.Options{Lacks: []string{"dd"}}, nil, []string{"storage: ", "dd: inaccessible or not found"}},

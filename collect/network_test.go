@@ -121,7 +121,7 @@ func TestForeignShapingIsLeftAlone(t *testing.T) {
 	r := collect.Collect(t.Context(), once(job, "3g"), collect.Options{})
 	wantComplete(t, r, 1)
 	left, _ := onPhone(t, s, "tc qdisc show dev rmnet_data0")
-	if !warnedOf(r.Run, "somebody else") || r.Run.Context["network_shaped"] != "" || !strings.Contains(left, "netem 1:") {
+	if !warnedOf(r.Run, "another program") || r.Run.Context["network_shaped"] != "" || !strings.Contains(left, "netem 1:") {
 		t.Errorf("warnings %v, context %q, left %q", r.Run.Warnings, r.Run.Context["network_shaped"], left)
 	}
 }

@@ -434,7 +434,7 @@ func TestLaterChangesAreKept(t *testing.T) {
 	if want := "300000\n1\npackage:"; !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 3 {
 		t.Errorf("%q, want what was set and installed since, and nothing else", got)
 	}
-	if !strings.Contains(told, "so it stays") || !strings.Contains(told, "screen_off_timeout back to 60000 (it is 300000 by now)") || !strings.Contains(told, "uninstall com.example.demo (it was reinstalled since)") {
+	if !strings.Contains(told, "so it is left as it is") || !strings.Contains(told, "screen_off_timeout back to 60000 (it is 300000 by now)") || !strings.Contains(told, "uninstall com.example.demo (it was reinstalled since)") {
 		t.Errorf("told: %s", told)
 	}
 }

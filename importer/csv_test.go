@@ -36,7 +36,7 @@ func TestBadCSV(t *testing.T) {
 		"name,value\na,\n":                                 `line 2: value is "", want a number such as 31.5`,
 		"name,value\na,NaN\n":                              `line 2: value is "NaN"`,
 		"name,value\n,1\n":                                 "line 2: name is empty",
-		"name,value\na,1\na,2\n":                           "line 3: a stands in repetition 1 twice",
+		"name,value\na,1\na,2\n":                           "line 3: a is in repetition 1 twice",
 		"name,value,repetition\na,1,3\n":                   "there is no row of repetition 1 of 3",
 		"name,value,repetition\na,1,99999\n":               `line 2: repetition is "99999", want a whole number from 1 to 10000`,
 		"name,value\na,1,2\n":                              "wrong number of fields",

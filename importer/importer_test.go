@@ -265,7 +265,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		`[{"name":"a","unit":"ms"}]`:                                                        `[0].value is missing`,
 		`[{"name":"a","unit":"ms","value":"1e999"}]`:                                        `[0].value is "1e999", want a finite number`,
 		`[{"value":1}]`:                                                                     `[0].name is empty`,
-		`[{"name":"a","value":1},{"name":"a","value":2}]`:                                   `[1].name: a stands in the list twice`,
+		`[{"name":"a","value":1},{"name":"a","value":2}]`:                                   `[1].name: a is in the list twice`,
 		`[{"name":"startup.ttid_ms","unit":"s","value":1}]`:                                 `[0].unit is "s", but startup.ttid_ms is in "ms"`,
 		`{"name":"x","iterations":[]}`:                                                      `iterations has 0 entries`,
 		`{"name":"x","iterations":[{"measures":[]}]}`:                                       `iterations[0].measures is empty`,

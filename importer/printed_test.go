@@ -72,9 +72,9 @@ func TestTruncatedPrintedResults(t *testing.T) {
 		printedStart + printedResults[:at]:                                                                    "it has no results of androidx.benchmark",
 		printedStart + strings.TrimSuffix(printedResults, "CODE: 2\n"):                                        "it has no results of androidx.benchmark",
 		printedStart + printedResults + strings.ReplaceAll(printedStart, "COLD", "HOT") + printedResults[:at]: "has neither results nor an end: it was cut",
-		strings.Replace(printedStart, "numtests=1", "numtests=3", 1) + printedResults + printedEnd:            "of 3 tests it tells of 1: it was cut",
+		strings.Replace(printedStart, "numtests=1", "numtests=3", 1) + printedResults + printedEnd:            "of 3 tests it has 1: it was cut",
 		printedStart + printedResults + strings.Replace(printedEnd, "CODE: 0", "CODE: -2", 1):                 "the test com.x.Startup#cold[mode=COLD] failed",
-		printedStart + printedResults + strings.Replace(printedResults, "312.53125", "100", 1):                "is told twice: 312.53125 and 100",
+		printedStart + printedResults + strings.Replace(printedResults, "312.53125", "100", 1):                "is given twice: 312.53125 and 100",
 	} {
 		res, err := Read("log", []byte(text), Options{})
 		said := ""

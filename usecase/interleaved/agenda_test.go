@@ -66,10 +66,10 @@ func TestPrintAgenda(t *testing.T) {
 			"2 comparisons are undecided: measuring base and head alternately on 1 device" + within + "the build that was kept with run 4f2a\n"},
 		"more than there is time for": {[]gate.Prior{unknown, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
 			"6 comparisons are undecided: measuring base and head alternately on 1 device" + within + "old.apk\n" +
-				"that time is not likely to settle mail e and mail f: about 15 more minutes would (rounds.minutes), or fewer scenarios, or a calmer device\n"},
+				"that time is unlikely to settle mail e and mail f: about 15 more minutes would (rounds.minutes), or fewer scenarios, or a calmer device\n"},
 		"what no time settles": {[]gate.Prior{hopeless, unknown, unknown, unknown, unknown, unknown}, Base{APK: "old.apk"}, 0,
 			"6 comparisons are undecided: measuring base and head alternately on 1 device" + within + "old.apk\n" +
-				"that time is not likely to settle mail a and mail f: a calmer device would\n"},
+				"that time is unlikely to settle mail a and mail f: a calmer device would\n"},
 	} {
 		s, say := going(t)
 		s.Base, s.Set.Policy.Budget = c.base, gate.Budget{}
@@ -85,7 +85,7 @@ func TestPrintAgenda(t *testing.T) {
 // and one on the other all but one.
 func TestAgendaOfSeveralDevices(t *testing.T) {
 	six := make([]gate.Prior, 6)
-	for lacks, devices := range map[string]string{"": "ababab", "that time is not likely to settle mail f: about 5 more minutes would": "aabaaa"} {
+	for lacks, devices := range map[string]string{"": "ababab", "that time is unlikely to settle mail f: about 5 more minutes would": "aabaaa"} {
 		s, say := going(t)
 		s.Base, s.Set.Policy.Budget = Base{APK: "old.apk"}, gate.Budget{}
 		v := undecided(six...)

@@ -158,7 +158,7 @@ func TestSettleSkipsWhatTheTimeCantSettle(t *testing.T) {
 	if r := v.Runs[1]; r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Measured != 0 || !strings.Contains(r.Reason, "about 10 more minutes of rounds against the base build would settle it") {
 		t.Errorf("%s after %+v: %s", r.Verdict, r.Rounds, r.Reason)
 	}
-	if !strings.Contains(b.say.String(), "that time is not likely to settle read-mail: about 9 more minutes would (rounds.minutes)") {
+	if !strings.Contains(b.say.String(), "that time is unlikely to settle read-mail: about 9 more minutes would (rounds.minutes)") {
 		t.Errorf("it says\n%s", b.say)
 	}
 }

@@ -67,7 +67,7 @@ func TestMergeRejectsForeignParts(t *testing.T) {
 	}{
 		"another plan":    {func() { l.Edit("repetitions: 2", "repetitions: 3") }, nil, []string{"1.session", "another configuration"}},
 		"another device":  {func() { l.Edit("phone 4", "phone 5") }, nil, []string{"another configuration"}},
-		"another version": {nil, []string{"--app-version", "9"}, []string{"another configuration, or with other flags"}},
+		"another version": {nil, []string{"--app-version", "9"}, []string{"another configuration or other flags"}},
 		"another build":   {func() { change(t, l.Path("demo-good.apk"), "cost", "#\ncost") }, nil, []string{"another build"}},
 		"builds that differ": {func() {
 			at := strings.Index(was[one], `"build":"`) + len(`"build":"`)
@@ -102,7 +102,7 @@ func TestMergeRejectsForeignParts(t *testing.T) {
 		"nothing there":   {nil, []string{l.Path("elsewhere")}, []string{"elsewhere", "no such file"}},
 		"an empty folder": {func() { _ = os.Mkdir(l.Path("empty"), 0o755) }, []string{"--merge", l.Path("empty")}, []string{"no file named *.session"}},
 		"a file twice":    {nil, []string{"--merge", one}, []string{"1.session: it is named twice"}},
-		"what is written": {nil, []string{"--merge", l.Path("merged.jsonl")}, []string{"merged.jsonl", "read too"}},
+		"what is written": {nil, []string{"--merge", l.Path("merged.jsonl")}, []string{"merged.jsonl", "also an input"}},
 		"going on":        {nil, []string{"--resume"}, []string{"--merge and --resume"}},
 		"a share too":     {nil, []string{"--shard", "1/2"}, []string{"--merge and --shard"}},
 	} {

@@ -223,8 +223,11 @@ func TestEachInputReachesTheGate(t *testing.T) {
 	for input := range a.Inputs {
 		variable := "INPUT_" + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
 		want := "${{ inputs." + input + " }}"
-		if input == "leg" {
+		switch input {
+		case "leg":
 			want = "${{ inputs.leg || toJSON(matrix) }}"
+		case "legs":
+			want = "${{ inputs.legs || strategy.job-total }}"
 		}
 		if run.Env[variable] != want && input != "upload" {
 			t.Errorf("the gate's step has %s = %q, want %q", variable, run.Env[variable], want)

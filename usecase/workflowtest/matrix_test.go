@@ -36,7 +36,7 @@ func TestMatrixWithARegressionOnOneLeg(t *testing.T) {
 	if len(comments) != 1 {
 		t.Fatalf("%d comments, want one", len(comments))
 	}
-	contains(t, "the comment", comments[0].Body, "### ❌ Regression\n", "| api-level 29 | ❌ Regression |", "| api-level 34 | ✅ ")
+	contains(t, "the comment", comments[0].Body, "### ❌ Regression: api-level 29: in read-mail after scroll, ", "| api-level 29 | ❌ Regression |", "| api-level 34 | ✅ ")
 	// Equal builds may look better by chance, never worse.
 	if text := comments[0].Body; !strings.Contains(text, "2 legs: 1 regression, 1 pass") && !strings.Contains(text, "2 legs: 1 regression, 1 improvement") {
 		t.Errorf("the comment does not count the legs:\n%s", text)
