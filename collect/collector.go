@@ -62,7 +62,8 @@ func newCollector(job Job, options Options, s *station) *collector {
 	if options.Evidence != nil && job.Evidence.Keeps() {
 		c.watcher = &applog.Watcher{
 			Target: s.target, Perfetto: s.phone.Perfetto, App: job.App.Package,
-			All: job.Evidence.Keep == config.KeepAll, Anomalies: job.Evidence.Keep != config.KeepWorst, Tasks: job.Evidence.Tasks,
+			All: job.Evidence.Keep == config.KeepAll, Anomalies: job.Evidence.Keep != config.KeepWorst,
+			Tasks: job.Evidence.Tasks || job.Evidence.TasksIfAny, TasksExpected: job.Evidence.Tasks,
 			Keeper: evidence.OfRun(options.Evidence, evidence.Default.Files, evidence.Default.Run),
 		}
 	}

@@ -23,6 +23,8 @@ type Evidence struct {
 	// loopers, where the device and the app expose them (Android 16), or else the sections that the
 	// app writes of its tasks. It needs keep.
 	Tasks bool `yaml:"tasks,omitempty" jsonschema:"default=false"`
+	// TasksIfAny records them too, without a warning where there are none.
+	TasksIfAny bool `yaml:"-"`
 	// Have a refresh of the main branch keep the accepted build, for pull requests to be measured
 	// against alternately.
 	APK bool `yaml:"apk,omitempty" jsonschema:"default=false"`

@@ -38,6 +38,8 @@ type Watcher struct {
 	All, Anomalies bool
 	// Tasks requests the messages of the app's loopers, too.
 	Tasks bool
+	// TasksExpected reports that a repetition without tasks is worth a warning.
+	TasksExpected bool
 	// Kept are the files kept so far.
 	Kept []run.Evidence
 

@@ -137,6 +137,9 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted, out
 // addTasks adds the asynchronous tasks of a repetition, and returns them; nil if the app told none.
 func (e *evidence) addTasks(r grouping.Repetition) *grouping.Queues {
 	if len(r.List.Tasks) == 0 {
+		if !e.work.Watcher.TasksExpected {
+			return nil
+		}
 		why := "the app's process has not registered its messages with Perfetto, or Android's flag for that is off (apkgate doctor)"
 		if !applog.HasMessages(e.phone.Target.Facts.API) {
 			why = "before Android 16 there are no messages of loopers in traces"

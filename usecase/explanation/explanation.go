@@ -234,7 +234,7 @@ func (r Recorder) plan(targets []target) (*config.Config, []int) {
 	})
 	cfg.Evidence = config.Evidence{Keep: config.KeepNone}
 	if slices.ContainsFunc(targets, func(t target) bool { return t.Frames }) {
-		cfg.Evidence.Keep, cfg.Evidence.Tasks = config.KeepWorst, true
+		cfg.Evidence.Keep, cfg.Evidence.Tasks, cfg.Evidence.TasksIfAny = config.KeepWorst, r.Config.Evidence.Tasks, true
 		if cfg.Methods.Keeps() { // to compare what both builds called
 			cfg.Methods.Keep = config.KeepAll
 		}
