@@ -101,7 +101,11 @@ func noise(c terminal.Console, cmd *cobra.Command, f noiseFlags) error {
 	}
 	noise.Warnings = openstore.DamageWarnings(before.Sound)
 	outcome := noise.drifts(runs, retired, set)
-	return errors.Join(writeNoise(c, noise, format), exit.Of(outcome, set.FailOn, openstore.Damage(c, before.Sound)))
+	err = errors.Join(writeNoise(c, noise, format), exit.Of(outcome, set.FailOn, openstore.Damage(c, before.Sound)))
+	if err == nil && len(noise.Apps) == 0 {
+		return exit.Usage(errors.New("check how noisy the history is: it has no accepted run"), "apkgate baseline accept accepts what was measured; apkgate baseline import reads a history")
+	}
+	return err
 }
 
 func writeNoise(c terminal.Console, noise Noise, format output.Format) error {

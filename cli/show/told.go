@@ -18,10 +18,6 @@ const (
 )
 
 func showNoise(c terminal.Console, noise Noise) error {
-	if len(noise.Apps) == 0 {
-		c.Paragraph("there is no accepted run: apkgate baseline accept accepts what was measured, apkgate baseline import reads a history")
-		return nil
-	}
 	for i, a := range noise.Apps {
 		if i > 0 {
 			fmt.Fprintln(c.Stdout)
