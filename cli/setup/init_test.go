@@ -132,7 +132,8 @@ func TestInitLeadsToARun(t *testing.T) {
 				c := terminal.Console{
 					Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Now: time.Now, Clock: phone.Clock(),
 					Getenv: func(name string) string {
-						return map[string]string{"HOME": ".", "ADB_SERVER_SOCKET": "tcp:" + server}[name]
+						// The serial, since the server may see the emulators of other tests.
+						return map[string]string{"HOME": ".", "ADB_SERVER_SOCKET": "tcp:" + server, "ANDROID_SERIAL": phone.Address()}[name]
 					},
 				}
 				return cli.Main(c, args), out.String(), said.String()
