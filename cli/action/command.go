@@ -40,7 +40,7 @@ pull request is run. docs/github.md describes what is refused.`,
 	return cmd
 }
 
-// request is what somebody asks on a pull request, by the event.
+// request is what a comment or a label on a pull request asks for.
 type request struct {
 	*call
 	githubactions.Asked
@@ -55,8 +55,7 @@ type refusal string
 // Error returns the reason.
 func (r refusal) Error() string { return string(r) }
 
-// command ends with 0 if it refuses: the run of a workflow that any comment starts is nobody's
-// verdict.
+// command ends with 0 if it refuses: any comment starts this workflow, and its run is no verdict.
 func command(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	a, err := enter(c, cmd, f)
 	if err != nil {
@@ -76,7 +75,7 @@ func command(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	switch {
 	case err != nil:
 		return exit.Infrastructure(err)
-	case !may: // no answer: anybody could make us write comments
+	case !may: // no answer: strangers can't make apkgate write comments
 		a.Runner.Warn(fmt.Sprintf("Nothing is done: %s has no write access to this repository.", prose.Short(r.By)))
 		return nil
 	case problem == "":
