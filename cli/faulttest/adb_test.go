@@ -1,4 +1,4 @@
-package faulttestfaults_test
+package faulttest_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/adbtest"
 	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
@@ -56,7 +57,7 @@ func (c *watchedClock) Sleep(ctx context.Context, d time.Duration) error {
 // TestAdbServerDiesDuringARun has a real adb server between apkgate and a simulated phone, and
 // kills it during the second repetition.
 func TestAdbServerDiesDuringARun(t *testing.T) {
-	addr, process := clitest.ADBServer(t)
+	addr, process := adbtest.Server(t)
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package faulttestfaults_test
+package faulttest_test
 
 import (
 	"os"

@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/adbtest"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -106,7 +107,7 @@ dependencies { implementation(libs.androidx.benchmark.macro.junit4) }
 
 // Five kinds of Gradle project get from init to a first run without an edit.
 func TestInitLeadsToARun(t *testing.T) {
-	server, _ := clitest.ADBServer(t)
+	server, _ := adbtest.Server(t)
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})

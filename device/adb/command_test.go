@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/device/adb/adbtest"
 )
 
 // command is the real adb command, bound to a real server and a simulated phone.
@@ -24,7 +26,7 @@ func (c *command) run(args ...string) (stdout, stderr string, code int) {
 	c.t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(testContext(c.t), c.path, append([]string{"-P", c.port, "-s", c.serial}, args...)...)
-	cmd.Env = cleanEnv(c.home)
+	cmd.Env = adbtest.Environment(c.home)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError

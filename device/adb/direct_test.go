@@ -14,6 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/adbtest"
 	"github.com/apkgate/apkgate/device/adb/mux"
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
@@ -111,14 +112,14 @@ func TestShared(t *testing.T) {
 
 func TestKeysOfTheRealAdb(t *testing.T) {
 	t.Parallel()
-	path := realAdb(t)
+	path := adbtest.Command(t)
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, ".android"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(home, ".android", "adbkey")
 	keygen := exec.Command(path, "keygen", file)
-	keygen.Env = cleanEnv(home)
+	keygen.Env = adbtest.Environment(home)
 	if out, err := keygen.CombinedOutput(); err != nil {
 		t.Fatalf("adb keygen: %v\n%s", err, out)
 	}
@@ -146,7 +147,7 @@ func TestKeysOfTheRealAdb(t *testing.T) {
 	}
 	ours, _ = keys[0].Public()
 	pubkey := exec.Command(path, "pubkey", filepath.Join(home, ".android", "adbkey"))
-	pubkey.Env = cleanEnv(home)
+	pubkey.Env = adbtest.Environment(home)
 	out, err := pubkey.Output()
 	if err != nil {
 		t.Skipf("this adb has no pubkey command: %v", err)

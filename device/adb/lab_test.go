@@ -17,6 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/adbtest"
 	"github.com/apkgate/apkgate/simulator"
 )
 
@@ -51,7 +52,7 @@ func (c *command) runWith(stdin string, args ...string) (stdout string, code int
 	c.t.Helper()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(testContext(c.t), c.path, append([]string{"-P", c.port, "-s", c.serial}, args...)...)
-	cmd.Env, cmd.Stdin, cmd.Stdout = cleanEnv(c.home), strings.NewReader(stdin), &out
+	cmd.Env, cmd.Stdin, cmd.Stdout = adbtest.Environment(c.home), strings.NewReader(stdin), &out
 	_ = cmd.Run() // the exit code is checked
 	return out.String(), cmd.ProcessState.ExitCode()
 }

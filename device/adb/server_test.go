@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,19 +13,10 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/adbtest"
 	"github.com/apkgate/apkgate/device/adb/wire"
 	"github.com/apkgate/apkgate/simulator/adbd"
 )
-
-// realAdb returns the path of the adb command, or skips the test.
-func realAdb(t testing.TB) string {
-	t.Helper()
-	path, err := exec.LookPath("adb")
-	if err != nil {
-		t.Skip("the adb command is not installed: apt-get install adb")
-	}
-	return path
-}
 
 // realServer starts a real adb server on a port of its own, with a home of its own.
 func realServer(t testing.TB) *adb.Server {
@@ -37,48 +27,13 @@ func realServer(t testing.TB) *adb.Server {
 
 func realServerProcess(t testing.TB) (_ *adb.Server, port string, _ *exec.Cmd) {
 	t.Helper()
-	path := realAdb(t)
-	// The server inherits a port that already listens: no other process can take it, and early
-	// clients wait.
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	socket, err := listener.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-
-	cmd := exec.Command(path, "-L", "acceptfd:3", "server", "nodaemon")
-	cmd.Env = cleanEnv(t.TempDir())
-	cmd.ExtraFiles = []*os.File{socket}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	server := adb.NewServer(listener.Addr().String(), adb.Options{})
+	addr, cmd := adbtest.Server(t)
+	server := adb.NewServer(addr, adb.Options{})
 	if _, err := server.Devices(testContext(t)); err != nil {
 		t.Fatalf("the real adb server does not come up: %v", err)
 	}
-	_, port, _ = net.SplitHostPort(listener.Addr().String())
+	_, port, _ = net.SplitHostPort(addr)
 	return server, port, cmd
-}
-
-// cleanEnv is an environment without adb's variables, with the given home. The server looks
-// for emulators on no port, since other tests may run some.
-func cleanEnv(home string) []string {
-	env := []string{"HOME=" + home, "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0", "ADB_LOCAL_TRANSPORT_MAX_PORT=5553"}
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "A") && !strings.HasPrefix(v, "HOME=") {
-			env = append(env, v)
-		}
-	}
-	return env
 }
 
 func TestServerListsDevices(t *testing.T) {
