@@ -36,7 +36,7 @@ type Decision struct {
 	Note     string    `json:"note"` // why, in the words of the person who decided
 }
 
-// told reports whether somebody decided on purpose.
+// told reports whether someone decided on purpose.
 func (d Decision) told() bool { return d.NewLevel || d.Note != "" }
 
 // Scenario is a scenario of an app over time.

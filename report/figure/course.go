@@ -50,7 +50,7 @@ type CourseStep struct {
 	At       int
 	Tone     document.Tone
 	Text     string // "+12 %"
-	Accepted bool   // somebody decided that it is intended
+	Accepted bool   // someone decided that it is intended
 }
 
 // CourseMark is a run of its own.

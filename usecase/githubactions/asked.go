@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/acceptance"
 )
 
-// Asked is a comment or a label by which somebody may ask for something.
+// Asked is a comment or a label by which someone may ask for something.
 type Asked struct {
 	Pull    int    // 0 if it is about an issue
 	By      string // the login of the event's sender
@@ -73,7 +73,7 @@ func (j Job) askedBy(e asking) *Asked {
 	return &a
 }
 
-// MayWrite reports whether somebody may write to the repository. GitHub's API decides: what an event
+// MayWrite reports whether someone may write to the repository. GitHub's API decides: what an event
 // says about an author's association is less exact.
 func (c *Client) MayWrite(ctx context.Context, login string) (bool, error) {
 	if !slug.MatchString(login) {
@@ -142,7 +142,7 @@ func (c *Client) Rerun(ctx context.Context, run int64) error {
 // trailer returns the decision in the message of the pull request's head commit. It counts if the
 // commit is in this repository, where only those with write access push, if the person whose push
 // started the workflow has it, and if GitHub knows that person as its author: a fork's author can
-// write anything into a message, and somebody else may push the commit.
+// write anything into a message, and someone else may push the commit.
 func (r *Reporter) trailer(ctx context.Context) (*acceptance.Accepted, error) {
 	p, by := r.Job.Pull, r.Job.sender
 	if p.Fork || r.Job.Event != "pull_request" || by.Type != "User" {
@@ -195,7 +195,7 @@ func (r *Reporter) Decide(ctx context.Context, c Content) bool {
 	return r.accepted != nil
 }
 
-// AskedWhy returns who asked for a longer recording since the last attempt, "" for nobody.
+// AskedWhy returns who asked for a longer recording since the last attempt, "" if no one did.
 func (r *Reporter) AskedWhy(ctx context.Context) string {
 	if r.Client == nil || r.Job.Pull == nil || r.Job.Run.Attempt < 2 {
 		return ""

@@ -137,7 +137,7 @@ func (r *reading) declared(of run.Run) {
 // routine are the notes of commands that accept runs without anybody's decision.
 var routine = []string{"imported", "demo", "run --accept", "baseline refresh"}
 
-// decisionOf returns what somebody decided with a mark. A refresh names who accepted a regression,
+// decisionOf returns what someone decided with a mark. A refresh names who accepted a regression,
 // and why, behind its own note.
 func decisionOf(m runstore.Mark) trend.Decision {
 	d := trend.Decision{NewLevel: m.State == runstore.Rebaselined, At: m.At, Note: strings.TrimPrefix(m.Note, "baseline refresh, ")}

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Verb is what somebody asks for in a comment.
+// Verb is what someone asks for in a comment.
 type Verb string
 
 // The verbs.

@@ -35,7 +35,7 @@ type Record struct {
 	// More counts the findings that are left out of the list.
 	More     int       `json:"more,omitempty"`
 	Accepted *Accepted `json:"accepted,omitempty"`
-	// Why is who asked for a longer recording of both builds in the next attempt, "" for nobody.
+	// Why is who asked for a longer recording of both builds in the next attempt, "" if no one did.
 	Why string `json:"why,omitempty"`
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Permit sets what somebody may do in the repository: admin, write, read or none. As in GitHub's
+// Permit sets what someone may do in the repository: admin, write, read or none. As in GitHub's
 // answer, those who may maintain have "write", and those who may triage "read".
 func (s *Server) Permit(login, permission string) {
 	s.locked(func() { s.permissions[login] = permission })
