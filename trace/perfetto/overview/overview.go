@@ -25,12 +25,11 @@ type Process struct {
 	Start   []Part   // of its first start in the trace, in their order; nil if there is none
 }
 
-// Thread is a thread with its times in each state: running, runnable (it waited for a CPU), asleep,
-// and asleep without being interruptible (as a rule for storage or in the kernel).
+// Thread is a thread with its times in each kind of state.
 type Thread struct {
-	Name                                         string
-	TID                                          int32
-	Running, Runnable, Sleeping, Uninterruptible time.Duration
+	Name string
+	TID  int32
+	sched.Times
 }
 
 // Part is a part of a start. At counts from the start's beginning.
@@ -57,22 +56,11 @@ const (
 func Read(in packets.Source, wanted func(name string, pid int32) bool) ([]Process, error) {
 	file := packets.New()
 	tracker := threads.New(file)
-	states := sched.New(file, tracker, sched.Keep{States: true})
+	states := sched.New(file, tracker, sched.Keep{Times: true})
 	marks := sections.New(file, tracker)
+	marks.Only(isMark)
 	if err := in(file, tracker, states, marks); err != nil {
 		return nil, err
-	}
-	times := map[int32]*Thread{}
-	for _, s := range states.States.All() {
-		if s.For < 0 {
-			continue
-		}
-		t := times[s.Thread]
-		if t == nil {
-			t = &Thread{Name: tracker.Threads[s.Thread].Name, TID: tracker.Threads[s.Thread].TID}
-			times[s.Thread] = t
-		}
-		t.add(states.Names[s.Name], s.For)
 	}
 	of, mains := map[int]*Process{}, map[int]string{}
 	for _, t := range tracker.Threads {
@@ -80,15 +68,16 @@ func Read(in packets.Source, wanted func(name string, pid int32) bool) ([]Proces
 			mains[t.Process] = t.Name // which is the process's name where only the scheduler tells it
 		}
 	}
-	for number, t := range times {
-		process := tracker.Threads[number].Process
-		if process <= 0 || t.Running == 0 {
+	for number, times := range states.Times {
+		t := tracker.Threads[number]
+		if t.Process <= 0 || times.Running == 0 {
 			continue
 		}
-		if of[process] == nil {
-			of[process] = &Process{Name: cmp.Or(nameOf(tracker.Processes[process]), mains[process]), PID: tracker.Processes[process].PID}
+		process := tracker.Processes[t.Process]
+		if of[t.Process] == nil {
+			of[t.Process] = &Process{Name: cmp.Or(nameOf(process), mains[t.Process]), PID: process.PID}
 		}
-		of[process].Threads = append(of[process].Threads, *t)
+		of[t.Process].Threads = append(of[t.Process].Threads, Thread{t.Name, t.TID, times})
 	}
 	out := []Process{}
 	for number, p := range of {
@@ -110,19 +99,6 @@ func (p Process) Running() (sum time.Duration) {
 		sum += t.Running
 	}
 	return sum
-}
-
-func (t *Thread) add(state string, d time.Duration) {
-	switch {
-	case state == "Running":
-		t.Running += d
-	case strings.HasPrefix(state, "R"):
-		t.Runnable += d
-	case strings.HasPrefix(state, "D"):
-		t.Uninterruptible += d
-	case strings.HasPrefix(state, "S"), strings.HasPrefix(state, "I"):
-		t.Sleeping += d
-	}
 }
 
 func nameOf(p threads.Process) string {

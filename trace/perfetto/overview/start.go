@@ -21,6 +21,20 @@ func (m *moment) first(s *sections.Slice, after time.Duration) {
 	}
 }
 
+// isMark reports whether a slice may mark a part of a start by its name.
+func isMark(name string) bool {
+	switch name {
+	case "bindApplication", "activityStart", "activityResume":
+		return true
+	}
+	for _, beginning := range []string{"launching: ", "Choreographer#doFrame", "DrawFrame", "reportFullyDrawn"} {
+		if strings.HasPrefix(name, beginning) {
+			return true
+		}
+	}
+	return false
+}
+
 // marks are the slices of a start.
 type marks struct{ launch, bind, start, resume, frame, drawn, full moment }
 

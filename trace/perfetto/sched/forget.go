@@ -73,8 +73,8 @@ func count(places []int32) int {
 }
 
 func moved(places []int32, place int32) int32 {
-	if place == None {
-		return None
+	if place < 0 {
+		return place
 	}
 	return places[place]
 }

@@ -138,6 +138,8 @@ func (r *Reader) push(e *packets.Event, thread int32, state uint16) {
 func (r *Reader) restate(thread int32, state uint16) {
 	if last := r.latest(thread); last.state != None {
 		last.name = state
+	}
+	if last := r.latest(thread); last.state >= 0 {
 		r.States.Edit(last.state, func(s *State) { s.Name = state })
 	}
 	r.tasks.states[thread] = state

@@ -68,6 +68,9 @@ type Reader struct {
 	Wakings, Wakeups int
 	// Disordered counts states that can't follow the one before them.
 	Disordered int
+	// Times are how long each of the tracker's Threads was in which kind of state, as far as the
+	// state's end is known; those of the last threads are absent if they had none.
+	Times []Times
 
 	keep      Keep
 	letters   map[uint16]uint16 // indices of names by the state's bits
@@ -92,11 +95,17 @@ type cpu struct {
 type latest struct {
 	state, blocked int32
 	name           uint16 // of state
+	since          time.Duration
 }
+
+// unlisted stands for a state that has begun and is not in Reader.States.
+const unlisted = -2
 
 // Keep selects what a reader keeps. In any case, threads are named by the scheduler's events.
 type Keep struct {
 	Turns, States bool
+	// Times sums states up while they are read, so that none needs to be kept.
+	Times bool
 	// Wakeups lets sched_wakeup begin the state of a thread that no sched_waking began: Android 10
 	// and 11 deny access to the latter (private/genfs_contexts of system/sepolicy). Perfetto's
 	// trace processor does not.

@@ -117,43 +117,53 @@ const maxFunctions = 100_000
 // latest returns a thread's last states.
 func (r *Reader) latest(thread int32) *latest {
 	for len(r.last) <= int(thread) {
-		r.last = append(r.last, latest{None, None, 0})
+		r.last = append(r.last, latest{state: None, blocked: None})
 	}
 	return &r.last[thread]
 }
 
 func (r *Reader) close(e *packets.Event, thread int32) {
-	if last := r.latest(thread); last.state != None {
-		if s := r.States.Row(last.state); s != nil {
-			s.For = e.At - s.At
-			return
-		}
-		at := e.At
-		r.States.Edit(last.state, func(s *State) { s.For = at - s.At })
+	last := r.latest(thread)
+	if last.state == None {
+		return
 	}
+	if r.keep.Times {
+		r.spent(thread, last.name, e.At-last.since)
+	}
+	if last.state == unlisted {
+		return
+	}
+	if s := r.States.Row(last.state); s != nil {
+		s.For = e.At - s.At
+		return
+	}
+	at := e.At
+	r.States.Edit(last.state, func(s *State) { s.For = at - s.At })
 }
 
 // open begins a state. The idle thread has none.
 func (r *Reader) open(e *packets.Event, thread int32, s State) {
-	last := r.latest(thread)
-	if thread == 0 || !r.keep.States {
+	if thread == 0 || !r.keep.States && !r.keep.Times {
 		return
 	}
-	if !r.file.Room("states of threads", r.States.Len(), r.States.Most(MaxRows)) {
-		*last = latest{None, None, 0}
-		return
+	at, last := int32(unlisted), r.latest(thread)
+	if r.keep.States {
+		if !r.file.Room("states of threads", r.States.Len(), r.States.Most(MaxRows)) {
+			*last = latest{state: None, blocked: None}
+			return
+		}
+		s.At, s.For, s.Thread, s.IOWait = e.At, -1, thread, None
+		at = r.States.Add(s)
 	}
-	s.At, s.For, s.Thread, s.IOWait = e.At, -1, thread, None
-	at := r.States.Add(s)
-	last.name = s.Name
-	switch s.Name {
-	case isRunning:
-		*last = latest{at, None, s.Name}
-	case isRunnable:
+	switch {
+	case s.Name == isRunnable:
 		last.state = at
+	case s.Name == isRunning || at == unlisted:
+		last.state, last.blocked = at, None
 	default:
-		*last = latest{at, at, s.Name}
+		last.state, last.blocked = at, at
 	}
+	last.name, last.since = s.Name, e.At
 }
 
 // irqOf derives from a wake-up's flags whether it came from an interrupt: TRACE_FLAG_HARDIRQ or

@@ -73,6 +73,7 @@ type Reader struct {
 	// Unread counts events of tracks of unsupported kinds, CutArgs arguments.
 	Unread, CutArgs int
 
+	only    func(name string) bool // nil if all slices are kept
 	file    *packets.File
 	threads *threads.Tracker
 	stacks  [][]open // by track
@@ -109,6 +110,9 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, roots: map[rootKey]string{}, steps: map[uint64]int32{},
 	}
 }
+
+// Only keeps only the slices with certain names, before anything is read.
+func (r *Reader) Only(named func(string) bool) { r.only = named }
 
 // Wants returns the kernel's events from which slices are derived.
 func (r *Reader) Wants() packets.Wants {
