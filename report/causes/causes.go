@@ -29,6 +29,36 @@ type Story struct {
 	Open func(diagnose.Link) string
 }
 
+// About moves what explains an event, or "" for the whole run, of a scenario to the front: sections,
+// their runs, and causes in these. The answer's first finding is explained first, also where a cause
+// of another one explains a greater share of its change.
+func (s *Story) About(scenario, event string) {
+	about := func(c diagnose.Cause) bool {
+		return c.Scenario == scenario && (event == "" || c.Event == "" || c.Event == event)
+	}
+	explains := func(e diagnose.Explanation) bool { return slices.ContainsFunc(e.Causes, about) }
+	for _, section := range s.Sections {
+		front(section.Runs, explains)
+		for _, e := range section.Runs {
+			front(e.Causes, about)
+		}
+	}
+	front(s.Sections, func(section diagnose.Section) bool { return slices.ContainsFunc(section.Runs, explains) })
+}
+
+// front moves what is wanted before the rest.
+func front[T any](all []T, wanted func(T) bool) {
+	slices.SortStableFunc(all, func(a, b T) int {
+		switch x, y := wanted(a), wanted(b); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+}
+
 // title names an explanation's run, "" where it is the only one.
 func (s Story) title(section diagnose.Section, e diagnose.Explanation) string {
 	if len(section.Runs) < 2 {

@@ -276,3 +276,22 @@ func TestPicturesOfCauses(t *testing.T) {
 		t.Errorf("the picture does not say what it is of: %q, %s", figures[0].Detail, svg)
 	}
 }
+
+// The answer's first finding is explained first, also where a cause of another run, or of another
+// event, explains a greater share of its own change.
+func TestFirstFindingIsExplainedFirst(t *testing.T) {
+	elsewhere := high("A", "com.example.Tide.rise", 0.97)
+	elsewhere.Scenario, elsewhere.Event = "scroll", "E1"
+	before := high("B", "com.example.Moon.pull", 0.9)
+	before.Event = "E1"
+	s := storyOf(elsewhere, before, high("B", "com.example.Ebb.fall", 0.4))
+	s.About("open", "E2")
+	facts := s.Facts()
+	if len(facts) == 0 || !strings.HasPrefix(plain(facts[0].Text), "E2: frames.count: com.example.Ebb.fall rose by 40 %") {
+		t.Errorf("the facts are %+v, want the cause of E2 first", facts)
+	}
+	s.About("scroll", "")
+	if facts = s.Facts(); len(facts) == 0 || !strings.HasPrefix(facts[0].Text, "E1: frames.count: com.example.Tide.rise") {
+		t.Errorf("the facts are %+v, want the cause of the whole run of scroll first", facts)
+	}
+}

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/apkgate/apkgate/diagnose"
@@ -50,6 +51,11 @@ func Comparison(in ComparisonInput) document.Document {
 		Footer:   wording.Name(in.Version), Version: wording.Name(in.Version), Kind: "comparison",
 	}
 	why := explainedBuilds(in)
+	if i := slices.IndexFunc(v.Scenarios, func(s sidebyside.Scenario) bool { return s.Verdict == v.Verdict }); i >= 0 {
+		if worst := v.Scenarios[i].Deviations(); len(worst) > 0 {
+			why.About(v.Scenarios[i].Scenario, worst[0].Event)
+		}
+	}
 	d.Facts = in.facts(why)
 	for _, scenario := range v.Scenarios {
 		d.Sections = append(d.Sections, in.tables(scenario)...)

@@ -59,6 +59,9 @@ func newStory(in Input) story {
 		Rules:    patterns(v.Rules),
 		Why:      explainedRuns(in),
 	}
+	if worst := s.worst(); worst != nil {
+		s.Why.About(worst.Scenario, worst.Event)
+	}
 	s.Lead, s.Sure = s.headline(in)
 	if v.Lost != "" && s.Outcome != gate.Regression {
 		s.Lead = fmt.Sprintf("%s; the rest %s: %s", strings.TrimSuffix(wording.Sentence(v.Lost), "."), restWord(s.Rest), s.Lead)
@@ -96,22 +99,28 @@ func restWord(o gate.Outcome) string {
 	return "is " + string(o)
 }
 
+// worst returns the first of the findings that make the outcome of the runs that are present, nil
+// where none does.
+func (s story) worst() *finding {
+	direction, known := map[gate.Outcome]gate.Direction{
+		gate.Regression: gate.ToRegression, gate.Improvement: gate.ToImprovement, gate.Inconclusive: gate.Suspect,
+	}[s.Rest]
+	if all := with(s.Findings, direction); known && len(all) > 0 {
+		return &all[0]
+	}
+	return nil
+}
+
 // headline covers the runs that are present.
 func (s story) headline(in Input) (lead, sure string) {
-	switch s.Rest {
-	case gate.Regression:
-		if worse := with(s.Findings, gate.ToRegression); len(worse) > 0 {
-			return worse[0].lead() + news(in, &worse[0]), worse[0].evidence(in)
-		}
-	case gate.Improvement:
-		if better := with(s.Findings, gate.ToImprovement); len(better) > 0 {
-			return better[0].lead() + news(in, nil), better[0].evidence(in)
-		}
-	case gate.Inconclusive:
-		if suspects := with(s.Findings, gate.Suspect); len(suspects) > 0 {
-			return suspects[0].lead() + news(in, &suspects[0]), strings.TrimPrefix(suspects[0].evidence(in)+"; not enough to be sure", "; ")
-		}
-	case gate.Pass:
+	switch worst := s.worst(); {
+	case worst != nil && s.Rest == gate.Improvement:
+		return worst.lead() + news(in, nil), worst.evidence(in)
+	case worst != nil && s.Rest == gate.Inconclusive:
+		return worst.lead() + news(in, worst), strings.TrimPrefix(worst.evidence(in)+"; not enough to be sure", "; ")
+	case worst != nil:
+		return worst.lead() + news(in, worst), worst.evidence(in)
+	case s.Rest == gate.Pass:
 		return passHeadline(in.Verdict) + news(in, nil), ""
 	}
 	if reasons := reasons(in.Verdict, s.Rest); len(reasons) > 0 {
