@@ -324,7 +324,7 @@ func TestDoctorShowsWhatARunDoes(t *testing.T) {
 	}{
 		{"pixel-7-android-14", "", 0, false, exit.StatusPass, []string{"ok   code", "a run has the app compiled: speed-profile"}},
 		{"pixel-7-android-14", "    compile: none\n", 0, false, exit.StatusPass, []string{"measured as it was installed"}},
-		{"pixel-7-android-14", "  - name: m\n    workload: {instrumentation: {test-package: com.example.demo, macrobenchmark: true}}\n", 0, false, exit.StatusInfrastructure, []string{"the app compiled: speed-profile\n"}},
+		{"pixel-7-android-14", "  - name: m\n    workload: {instrumentation: {test-package: com.example.demo, macrobenchmark: true}}\n", 0, false, exit.StatusPass, []string{"the app compiled: speed-profile\n", "everything that scenario m needs is on the device, or a run installs it"}},
 		{"nexus-5x-android-6.0.0", "", 0, false, exit.StatusPass, []string{"Android compiles all of the app when it is installed"}},
 		{"pixel-7-android-14", "", 0, true, exit.StatusPass, []string{"since it is a debug build", "hint: measure a release build"}},
 		{"pixel-7-android-14", "    refresh-hz: 60\n", 0, false, exit.StatusPass, []string{"ok   refresh", "holds the display at 60 Hz"}},

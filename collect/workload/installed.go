@@ -16,7 +16,11 @@ import (
 // scenario's test with its runner. A missing one is the caller's error (IsConfiguration); any other
 // error is that the device could not be reached.
 func Installed(ctx context.Context, d device.Device, app config.App, scenario config.Scenario) error {
-	needed := []Needed{{app.Package, app.APK}, {TestPackage(scenario.Workload), app.TestAPK}}
+	test := Needed{TestPackage(scenario.Workload), app.TestAPK}
+	if test.APK == "" && test.Package == app.Package {
+		test.APK = app.APK // an app that has its own tests
+	}
+	needed := []Needed{{app.Package, app.APK}, test}
 	for _, of := range append(needed, Orchestra(scenario.Workload, app)...) {
 		if of.Package == "" || of.APK != "" {
 			continue
@@ -29,7 +33,7 @@ func Installed(ctx context.Context, d device.Device, app config.App, scenario co
 			return NotInstalled(of.Package)
 		}
 	}
-	if w := scenario.Workload.Instrumentation; w != nil && app.TestAPK == "" {
+	if w := scenario.Workload.Instrumentation; w != nil && test.APK == "" {
 		_, err := hasRunner(ctx, d, app.Package, *w)
 		return err
 	}
