@@ -146,21 +146,29 @@ func (p taskPhone) misses(t *testing.T, a taskApp) bool {
 	return u.Kind == simapp.Coroutines
 }
 
-// TestUnseenTasksOnPhones makes the tables of the second unseen set in docs/evaluation/tasks.md with
+// TestUnseenTasksOnPhones makes the tables of the unseen sets in docs/evaluation/tasks.md with
 //
-//	APKGATE_EVALUATION=full go test ./research/experiments -run TestUnseenTasksOnPhones -v -timeout 4h
+//	APKGATE_EVALUATION=full go test ./research/experiments -run TestUnseenTasksOnPhones/second -v -timeout 4h
+//	APKGATE_EVALUATION=full go test ./research/experiments -run TestUnseenTasksOnPhones/third -v -timeout 4h
 //
-// Without it, three apps are tried on one phone.
+// Without it, three apps of the second are tried on one phone.
 func TestUnseenTasksOnPhones(t *testing.T) {
 	t.Parallel()
-	apps, phones := taskApps(t), taskPhones
+	for _, set := range unseenSets {
+		t.Run(set.name, set.run)
+	}
+}
+
+func (s unseenSet) run(t *testing.T) {
+	apps, phones := s.apps(t), taskPhones
 	if !everything() {
-		apps = slices.DeleteFunc(apps, func(a taskApp) bool {
-			return !slices.Contains([]string{"seq-asynctask", "pool-thumbnails", "seq-work-executor"}, a.name)
-		})
+		if len(s.sample) == 0 {
+			t.Skip("the set is run as a whole, with APKGATE_EVALUATION=full")
+		}
+		apps = slices.DeleteFunc(apps, func(a taskApp) bool { return !slices.Contains(s.sample, a.name) })
 		phones = taskPhones[2:]
 	}
-	table := scoreTable{rows: map[string]*taskScore{}}
+	table := scoreTable{label: s.label, rows: map[string]*taskScore{}}
 	t.Run("apps", func(t *testing.T) {
 		for k, p := range phones {
 			for i, a := range apps {
@@ -184,6 +192,7 @@ func TestUnseenTasksOnPhones(t *testing.T) {
 // scoreTable collects the scores.
 type scoreTable struct {
 	sync.Mutex
+	label           string                // before the names of rows
 	rows            map[string]*taskScore // by the beginning of a row
 	total           taskScore
 	quiet, compared int // of a build with itself
@@ -196,7 +205,7 @@ func (s *scoreTable) add(t *testing.T, a taskApp, p taskPhone, head []diagnose.C
 	var one taskScore
 	one.answered(t, a, p, head)
 	s.total.add(one)
-	for _, row := range []string{"| " + a.row + " | " + p.source + " |", "| all | " + p.source + " |"} {
+	for _, row := range []string{"| " + s.label + a.row + " | " + p.source + " |", "| " + s.label + "all | " + p.source + " |"} {
 		if s.rows[row] == nil {
 			s.rows[row] = &taskScore{}
 		}
@@ -213,7 +222,7 @@ func (s *scoreTable) add(t *testing.T, a taskApp, p taskPhone, head []diagnose.C
 
 // lines returns the rows.
 func (s *scoreTable) lines() []string {
-	out := []string{"| all | all |" + s.total.String(), fmt.Sprintf("nothing is named of %d of %d unchanged builds", s.quiet, s.compared)}
+	out := []string{"| " + s.label + "all | all |" + s.total.String(), fmt.Sprintf("%snothing is named of %d of %d unchanged builds", s.label, s.quiet, s.compared)}
 	for _, row := range slices.Sorted(maps.Keys(s.rows)) {
 		out = append(out, row+s.rows[row].String())
 	}

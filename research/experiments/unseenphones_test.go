@@ -11,8 +11,21 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// taskApp is a file of testdata/unseen-phones: the two builds of an app, and what is right to say
-// of the head.
+// unseenSet is a folder of testdata with apps that were written before any of them was run.
+type unseenSet struct {
+	name, folder string
+	label        string   // before the names of its rows in docs/evaluation/tasks.md
+	sample       []string // the apps that are tried on one phone when not everything is; none to skip it
+}
+
+// unseenSets are those that simulated phones run. No app of the third is in the sample, so that
+// nothing is known of it before it is run as a whole.
+var unseenSets = []unseenSet{
+	{name: "second", folder: "unseen-phones", sample: []string{"seq-asynctask", "pool-thumbnails", "seq-work-executor"}},
+	{name: "third", folder: "unseen-third", label: "third set, "},
+}
+
+// taskApp is a file of an unseenSet: the two builds of an app, and what is right to say of the head.
 type taskApp struct {
 	name, row  string
 	head, base string
@@ -37,10 +50,10 @@ var taskRows = []struct{ begins, row string }{
 	{"long-", "longer task"}, {"tap-", "once per tap"}, {"two-", "two defects"}, {"load-", "load, no defect"},
 }
 
-// taskApps returns the apps of testdata/unseen-phones, which has the meaning of their comments.
-func taskApps(t *testing.T) (out []taskApp) {
+// apps returns the apps of the set. The meaning of their comments is in testdata/unseen-phones.
+func (s unseenSet) apps(t *testing.T) (out []taskApp) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/unseen-phones/*.simapp")
+	files, err := filepath.Glob(filepath.Join("testdata", s.folder, "*.simapp"))
 	if err != nil || len(files) != 40 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -122,22 +135,37 @@ func (a *taskApp) loaded(t *testing.T, part, much string) {
 	}
 }
 
-// Every file of testdata/unseen-phones is two apps that a simulated phone runs.
+// Every file of the unseen sets is two apps that a simulated phone runs.
 func TestUnseenTaskAppsCanBeRead(t *testing.T) {
 	t.Parallel()
-	rows := map[string]int{}
-	for _, a := range taskApps(t) {
-		rows[a.row]++
-		for _, text := range []string{a.head, a.base} {
-			if _, err := simapp.Parse([]byte(text)); err != nil {
-				t.Errorf("%s: %v", a.name, err)
+	for _, set := range unseenSets {
+		t.Run(set.name, func(t *testing.T) {
+			rows := map[string]int{}
+			for _, a := range set.apps(t) {
+				rows[a.row]++
+				for _, text := range []string{a.head, a.base} {
+					if _, err := simapp.Parse([]byte(text)); err != nil {
+						t.Errorf("%s: %v", a.name, err)
+					}
+				}
+				if (a.head != a.base) != (len(a.wants) > 0) {
+					t.Errorf("%s: the builds differ: %v; it has %d defects", a.name, a.head != a.base, len(a.wants))
+				}
+				a.complete(t)
 			}
-		}
-		if (a.head != a.base) != (len(a.wants) > 0) {
-			t.Errorf("%s: the builds differ: %v; it has %d defects", a.name, a.head != a.base, len(a.wants))
-		}
+			if rows["once per tap"] != 10 || rows["load, no defect"] != 10 || rows["two defects"] != 5 {
+				t.Errorf("the rows have %v", rows)
+			}
+		})
 	}
-	if rows["once per tap"] != 10 || rows["load, no defect"] != 10 || rows["two defects"] != 5 {
-		t.Errorf("the rows have %v", rows)
+}
+
+// complete fails the test unless each defect of an app is in a unit of its head, and slows an event.
+func (a taskApp) complete(t *testing.T) {
+	t.Helper()
+	for _, d := range a.wants {
+		if u := a.unit(t, d); u.Name == "" || d.event == "" {
+			t.Errorf("%s: %v is in the unit %q and slows the event %q", a.name, d.answers, d.unit, d.event)
+		}
 	}
 }
