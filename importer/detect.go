@@ -18,12 +18,13 @@ const (
 	AndroidX   Format = "androidx benchmark"      // *-benchmarkData.json
 	List       Format = "list of name and value"  // [{"name","unit","value"}]
 	CSV        Format = "CSV with name and value" // name,unit,value
+	Pairs      Format = "lines of name=value"     // search=31ms
 	Flashlight Format = "flashlight results"      // flashlight test --resultsFilePath
 	Printed    Format = "am instrument -r"        // the output of an instrumentation with benchmarks
 )
 
 func formatNames() []string {
-	return []string{string(Record), string(AndroidX), string(List), string(CSV), string(Flashlight), string(Printed)}
+	return []string{string(Record), string(AndroidX), string(List), string(CSV), string(Pairs), string(Flashlight), string(Printed)}
 }
 
 // Detect returns the format of a file by its first keys; the first 64 KiB of a file are enough. A
@@ -43,6 +44,9 @@ func Detect(data []byte) Format {
 	}
 	if _, ok := csvHeader(data); ok {
 		return CSV
+	}
+	if isPairs(data) {
+		return Pairs
 	}
 	return Unknown
 }

@@ -38,7 +38,8 @@ const unknownPackage = "imported"
 // Options are values that a file lacks, or that override the file's.
 type Options struct {
 	Package    string            // the app's package; default: from the file, else "imported"
-	Scenario   string            // default: the suite's class, or the file's name
+	Scenario   string            // default: the suite's class, or Unnamed
+	Unnamed    string            // the scenario of a file that names none; default: the file's name
 	AppVersion string            // none of the formats states it
 	Commit     string            // of the app's source
 	Context    map[string]string // added to the file's, and takes precedence
@@ -81,6 +82,8 @@ func read(name string, data []byte, opts Options) (Result, error) {
 		err = im.list(trimBOM(data))
 	case CSV:
 		err = im.csv(trimBOM(data))
+	case Pairs:
+		err = im.pairs(trimBOM(data))
 	case Flashlight:
 		err = im.flashlight(trimBOM(data))
 	case Printed:
@@ -125,7 +128,7 @@ func (im *importing) newRun(pkg, scenario, measuredBy string, context map[string
 		Started:  im.opts.Started,
 		App:      run.App{Package: first(im.opts.Package, pkg, unknownPackage), Version: im.opts.AppVersion},
 		Source:   run.Source{Commit: im.opts.Commit},
-		Scenario: first(im.opts.Scenario, scenario, im.fileName),
+		Scenario: first(im.opts.Scenario, scenario, im.opts.Unnamed, im.fileName),
 		Context:  all,
 		Status:   run.Complete,
 	}
@@ -194,6 +197,7 @@ func baseName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base, _, _ = strings.Cut(base, ".json")
 	base, _, _ = strings.Cut(base, ".csv")
+	base, _, _ = strings.Cut(base, ".txt")
 	if base == "" || base == "-" || base == "." || base == "/" {
 		return unknownPackage
 	}

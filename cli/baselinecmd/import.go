@@ -28,7 +28,7 @@ func importCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 		Use: "import FILE [FILE …]", Short: "Add runs from files to the history, as accepted",
 		Long: `Adds the runs of apkgate.run/1 files (JSON, JSON Lines, .gz, .zst), of androidx
 *-benchmarkData.json and of what am instrument -r prints of benchmarks, of flashlight
-results and of lists of {name,unit,value}.
+results, of lists of {name,unit,value}, of CSV with that header, and of lines of name=value.
 Importing a file twice changes nothing. What the gate called a regression or invalid
 before it was exported, and rounds of two builds, are kept and not accepted. Files that were kept with runs, such as
 traces, are copied from the folder FILE.evidence to a history that is a file.`,

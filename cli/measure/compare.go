@@ -242,6 +242,11 @@ const hint = "apkgate compare base.apk head.apk, or with two files of runs"
 
 // readBoth reads the runs of both builds from files.
 func readBoth(c terminal.Console, f compareFlags) (base, head []run.Run, err error) {
+	// Two files have two names, and what is compared has one.
+	f.Unnamed = "imported"
+	if len(f.Scenarios) == 1 {
+		f.Unnamed = f.Scenarios[0]
+	}
 	read := func(files []string) []run.Run {
 		runs, readErr := inputfiles.Runs(c, files, f.ImportFlags)
 		if readErr == nil {

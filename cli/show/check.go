@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/importer"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/runstore"
@@ -49,12 +50,12 @@ func CheckCommand(c terminal.Console) *cobra.Command {
 
 FILE (or --run) is one of apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
 *-benchmarkData.json as Macrobenchmark writes it, flashlight results, lists of
-{name,unit,value}, or CSV with the header name,unit,value; - is standard input.
+{name,unit,value}, CSV with the header name,unit,value, or lines of name=value such as
+search=31ms; - is standard input.
 --history takes the same; without it the store of apkgate.yml is asked.`,
 		Example: `  apkgate check run.json
   apkgate check --history history.jsonl run.json --preset dune --format json
-  echo 'name,unit,value
-  search,ms,31' | apkgate check --package com.example.mail --scenario search -`,
+  echo search=31ms | apkgate check --package com.example.mail --scenario search -`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.runs = slices.Concat(f.runs, args)
@@ -99,12 +100,15 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
 		return exit.Usage(err, "")
 	}
-	before, done, err := historyOf(ctx, c, f, set)
+	before, done, err := historyOf(ctx, c, f, &set, runs[0].ID)
 	if err != nil {
 		return err
 	}
 	defer done()
 	set.Policy.Budget = gate.Budget{Alone: true}
+	if runs[0].Context[importer.MeasuredBy] != "" {
+		set.Policy.Settling = "compare runs of both builds that were made in turn: apkgate compare BASE HEAD"
+	}
 	in, err := judging.Judge(runs, before, set)
 	if err != nil {
 		return err
@@ -125,18 +129,23 @@ func keptWith(runs []run.Run, names []string) map[string]layout.KeptFile {
 	return runevidence.ForReport(runs, folders...)
 }
 
-// historyOf returns that of the files, or else of the store, which is to be closed.
-func historyOf(ctx context.Context, c terminal.Console, f checkFlags, set settings.Settings) (before judging.Past, done func() error, err error) {
+// historyOf returns that of the files, or else of the store, which is to be closed. It sets how the
+// runs, of which one is given, are accepted: only what is in a store has an id there.
+func historyOf(ctx context.Context, c terminal.Console, f checkFlags, set *settings.Settings, one string) (before judging.Past, done func() error, err error) {
 	if len(f.history) > 0 {
-		files, err := judging.OfFiles(c, f.history, f.ImportFlags, set, 0)
+		files, err := judging.OfFiles(c, f.history, f.ImportFlags, *set, 0)
 		if err != nil {
 			return judging.Past{}, nil, err
 		}
-		return files.Past(set), func() error { return nil }, nil
+		set.Policy.Accepting = "add what the main branch measured to a file of --history"
+		return files.Past(*set), func() error { return nil }, nil
 	}
 	store, err := openstore.OpenToRead(ctx, c, set.Store)
 	if err != nil {
 		return judging.Past{}, nil, err
 	}
-	return judging.OfStore(ctx, runstore.SoundOf(store), set, judging.Lineage{}), store.Close, nil
+	if _, err := store.Get(ctx, one); errors.Is(err, runstore.ErrNotFound) {
+		set.Policy.Accepting = "apkgate baseline import FILE accepts what the main branch measured"
+	}
+	return judging.OfStore(ctx, runstore.SoundOf(store), *set, judging.Lineage{}), store.Close, nil
 }

@@ -28,12 +28,14 @@ import (
 // ImportFlags supply what other tools' files lack.
 type ImportFlags struct {
 	Pkg, Scenario, Version, Commit, Started string
-	Context                                 []string
+	// Unnamed is the scenario of a file that names none, instead of the file's name.
+	Unnamed string
+	Context []string
 }
 
 // Options returns the flags as an importer takes them.
 func (f ImportFlags) Options() (importer.Options, error) {
-	o := importer.Options{Package: f.Pkg, Scenario: f.Scenario, AppVersion: f.Version, Commit: f.Commit}
+	o := importer.Options{Package: f.Pkg, Scenario: f.Scenario, Unnamed: f.Unnamed, AppVersion: f.Version, Commit: f.Commit}
 	for _, property := range f.Context {
 		name, value, ok := strings.Cut(property, "=")
 		if !ok || name == "" {
@@ -105,7 +107,7 @@ func RunsIn(c terminal.Console, path string, options importer.Options) func(yiel
 			return
 		}
 		switch importer.Detect(head) {
-		case importer.AndroidX, importer.List, importer.CSV, importer.Flashlight, importer.Printed:
+		case importer.AndroidX, importer.List, importer.CSV, importer.Pairs, importer.Flashlight, importer.Printed:
 			foreign(c, path, buffered, options, yield)
 		case importer.Record:
 			records(c, path, buffered, "", yield)
@@ -116,7 +118,7 @@ func RunsIn(c terminal.Console, path string, options importer.Options) func(yiel
 }
 
 // readable lists the readable formats, as a hint for any other.
-const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, what am instrument -r prints of them, flashlight results, lists of {name,unit,value} and CSV with the header name,unit,value; apkgate inspect reads dumps and logs"
+const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, what am instrument -r prints of them, flashlight results, lists of {name,unit,value}, CSV with the header name,unit,value and lines of name=value; apkgate inspect reads dumps and logs"
 
 // sqliteMagic is the prefix of a history that is kept in a file (docs/format/history.md).
 const sqliteMagic = "SQLite format 3\x00"
