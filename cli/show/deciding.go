@@ -73,7 +73,7 @@ func (a AppNoise) showDeciding(c terminal.Console) error {
 		}
 		say := few(d.say, func(m Loudness) string { return terminal.Plain(m.Event) + " " + a.shows(m) })
 		none := few(d.none, func(m Loudness) string { return terminal.Plain(m.Event) })
-		if err := table.Append(terminal.Plain(d.scenario), terminal.Plain(d.metric), whole, say, none); err != nil {
+		if err := table.Append(terminal.Plain(d.scenario), terminal.Plain(a.title(d.metric)), whole, say, none); err != nil {
 			return err
 		}
 	}

@@ -59,8 +59,8 @@ func TestShowDeciding(t *testing.T) {
 	}
 	table := strings.Join(strings.Fields(out.String()), " ")
 	for _, row := range []string{
-		"inbox frames.smooth_ratio −3 % – –",
-		"inbox frames.duration_ms +14 % tap +20 % swipe",
+		"inbox smooth ratio −3 % – –",
+		"inbox time per frame +14 % tap +20 % swipe",
 		"A UI event without a say fails a run only beyond doubt",
 	} {
 		if !strings.Contains(table, row) {

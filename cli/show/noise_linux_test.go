@@ -67,7 +67,7 @@ func TestNoiseListsDecidingEvents(t *testing.T) {
 		noise pullrequest.Noise
 		want  string
 	}{
-		"calm": {pullrequest.Noise{Repetition: 0.02, Session: 0.02, Cell: 0.01}, `scenario 0 frames.duration_ms +`},
+		"calm": {pullrequest.Noise{Repetition: 0.02, Session: 0.02, Cell: 0.01}, `scenario 0 time per frame +`},
 		"loud": {pullrequest.Noises()[2], `– E0, E1, E2, E3 `},
 	} {
 		got := clitest.Run(t, nil, "noise", "--history", accepted(t, c.noise, 1, 12))

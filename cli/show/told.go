@@ -15,6 +15,7 @@ import (
 const (
 	listedAlarms  = 10
 	listedMetrics = 12
+	listedNames   = 4
 )
 
 func showNoise(c terminal.Console, noise Noise) error {
@@ -83,14 +84,10 @@ func (a AppNoise) showMetrics(c terminal.Console) error {
 	if len(loud) == 0 {
 		return nil
 	}
-	table := terminal.NewTable(c, "metric", "scenario", "cleared by history", "undecided after rounds", "would have shown", "")
+	table := terminal.NewTable(c, "what", "scenario", "cleared by history", "undecided after rounds", "would have shown", "")
 	for _, m := range loud[:min(len(loud), listedMetrics)] {
-		name := m.Metric
-		if m.Event != "" {
-			name += " after " + m.Event
-		}
 		of := func(n int) string { return fmt.Sprintf("%d of %d", n, m.Decides) }
-		if err := table.Append(terminal.Plain(name), terminal.Plain(m.Scenario), of(m.Cleared), of(m.Open), a.shows(m), advice[m.Advice]); err != nil {
+		if err := table.Append(terminal.Plain(wording.Event(m.Event)+": "+a.title(m.Metric)), terminal.Plain(m.Scenario), of(m.Cleared), of(m.Open), a.shows(m), advice[m.Advice]); err != nil {
 			return err
 		}
 	}
@@ -100,11 +97,27 @@ func (a AppNoise) showMetrics(c terminal.Console) error {
 	if n := len(loud) - listedMetrics; n > 0 {
 		c.Paragraph("… and %d more of them", n)
 	}
-	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == TooNoisy }) {
-		c.Paragraph("Too noisy to gate: leave it out (gate.metrics, or ignore: true for an event), ask for a larger min-effect, or allow more rounds (rounds.max).")
+	if names := namesOf(loud, TooNoisy); len(names) > 0 {
+		c.Paragraph("Too noisy to gate: leave it out of gate.metrics (%s), or set ignore: true for an event; or ask for a larger min-effect, or allow more rounds (rounds.max).", terminal.Plain(prose.Few(names, listedNames)))
 	}
 	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == NeedsTurns }) {
 		c.Paragraph("Mostly needs rounds: the history needs more repetitions or more accepted runs to clear it. Until then each check measures both builds alternately.")
 	}
 	return nil
+}
+
+// title names a metric as reports do.
+func (a AppNoise) title(name string) string {
+	m, _ := a.catalogue.Lookup(name)
+	return wording.Brief(m.Title)
+}
+
+// namesOf returns the names of the metrics with an advice, as a configuration has them.
+func namesOf(loud []Loudness, advice Advice) (names []string) {
+	for _, m := range loud {
+		if m.Advice == advice && !slices.Contains(names, m.Metric) {
+			names = append(names, m.Metric)
+		}
+	}
+	return names
 }
