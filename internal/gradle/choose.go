@@ -15,6 +15,7 @@ type tests struct {
 	workload Workload
 	module   *Module // that has the tests; nil for the start
 	class    string
+	silent   bool // the class marks no UI events
 }
 
 // chooseApp returns the application to measure, nil if there is none.
@@ -120,7 +121,7 @@ func (p *Project) chooseTests(app *Module, class string, plan *Plan) tests {
 		if !m.selfInstruments && !m.profiles() {
 			plan.note(&plan.Left, "%s does not say that it instruments itself (experimentalProperties[\"android.experimental.self-instrumenting\"] = true), without which Macrobenchmark refuses to measure", m.Path)
 		}
-		return tests{Macrobenchmark, m, class}
+		return tests{workload: Macrobenchmark, module: m, class: class}
 	}
 	return p.connected(app, modules, class, plan)
 }
@@ -158,14 +159,14 @@ func (p *Project) connected(app *Module, modules []*Module, class string, plan *
 	for _, m := range modules {
 		list := p.connectedTests(path.Join(m.dir, "src/main"))
 		if class != "" && slices.ContainsFunc(list, func(t test) bool { return strings.HasPrefix(class+"#", t.class+"#") }) {
-			return tests{Connected, m, class}
+			return tests{workload: Connected, module: m, class: class}
 		}
 		if class == "" && len(list) > 0 {
 			return chosenTest(m, list, plan)
 		}
 	}
 	if class != "" {
-		return tests{Connected, app, class}
+		return tests{workload: Connected, module: app, class: class}
 	}
 	if list := p.connectedTests(path.Join(app.dir, "src/androidTest")); len(list) > 0 {
 		return chosenTest(app, list, plan)
@@ -180,7 +181,7 @@ func chosenTest(m *Module, list []test, plan *Plan) tests {
 	} else {
 		plan.note(&plan.Guessed, "of %d connected tests of %s that drive the app, %s is measured: --class names another, such as %s", len(list), m.Path, list[0].class, list[1].class)
 	}
-	return tests{Connected, m, list[0].class}
+	return tests{Connected, m, list[0].class, !list[0].events}
 }
 
 // benchmarkType returns the build type of a module of Macrobenchmarks: its own, that of the plugin

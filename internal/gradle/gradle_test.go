@@ -210,6 +210,8 @@ func TestReadFollowsNames(t *testing.T) {
 		"a template":        {"app/build.gradle.kts", `val base = "com.example"; android { defaultConfig { applicationId = "$base.a" } }`, "", ""},
 		"a sum":             {"app/build.gradle", `def base = 'com.example'; android { defaultConfig { applicationId base + ".a" } }`, "", ""},
 		"the root's ext":    {"app/build.gradle", `android { defaultConfig { applicationId rootProject.ext.appId } }`, "build.gradle", "ext { appId = 'com.example.a' }"},
+		"a build script's":  {"app/build.gradle", `android { defaultConfig { applicationId appId } }`, "build.gradle", "buildscript { ext.appId = 'com.example.a'\n repositories { google() } }"},
+		"a block of it":     {"app/build.gradle", `android { defaultConfig { applicationId "${rootProject.ext.appId}" } }`, "build.gradle", "buildscript {\n ext {\n  appId = 'com.example.a'\n }\n}"},
 		"the root's extra":  {"app/build.gradle.kts", `android { defaultConfig { applicationId = rootProject.extra["appId"] as String } }`, "build.gradle.kts", `extra["appId"] = "com.example.a"`},
 		"a property":        {"app/build.gradle.kts", `android { defaultConfig { applicationId = providers.gradleProperty("app.id").get() } }`, "gradle.properties", "app.id=com.example.a\n"},
 		"the catalog":       {"app/build.gradle.kts", `android { defaultConfig { applicationId = libs.versions.app.id.get() } }`, "gradle/libs.versions.toml", "[versions]\napp-id = \"com.example.a\"\n"},

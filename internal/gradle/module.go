@@ -41,7 +41,7 @@ func (p *Project) readScript(m *Module, name, src string) error {
 	}
 	p.doubt(name, doubt)
 	file.each(func(in []string, b block) {
-		if name, value, ok := b.assigned(); ok && (len(in) == 0 || in[0] == "ext" || in[0] == "extra") {
+		if name, value, ok := b.assigned(); ok && (len(in) == 0 || slices.Contains([]string{"ext", "extra", "buildscript"}, in[0])) {
 			m.names[name] = value.text
 		}
 	})

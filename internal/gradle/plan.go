@@ -1,6 +1,7 @@
 package gradle
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -116,6 +117,9 @@ func (p *Project) planApp(app *Module, v variant, chosen bool, plan *Plan) {
 	} else {
 		plan.note(&plan.Found, "the application %s", app.Path)
 	}
+	if len(v.flavors) > len(app.flavors) && plan.Package != "" {
+		plan.note(&plan.Guessed, "app.package is %s, without a suffix that the flavor of %s may add: build it, and apkgate init --force reads it", plan.Package, v)
+	}
 	isFlavors := func(id string) bool { return strings.Contains(strings.ToLower(id), "flavor") }
 	if i := slices.IndexFunc(app.plugins, isFlavors); i >= 0 && len(v.flavors) == 0 {
 		plan.note(&plan.Left, "the plugin %s of %s adds flavors that are not written down plainly: --variant names one, such as demo%s", app.plugins[i], app.Path, capital(v.build))
@@ -171,6 +175,12 @@ func (p *Project) planTests(app *Module, t tests, v variant, chosen bool, plan *
 	}
 	m := t.module
 	ofApp := m == app
+	if build := cmp.Or(m.testType, "debug"); ofApp && build != unknown && v.build != build {
+		plan.note(&plan.Left, "Gradle builds the connected tests of %s for the build type %s alone: set testBuildType = \"%s\" in it, or measure a variant of %s", m.Path, build, v.build, build)
+	}
+	if t.workload == Connected && t.silent {
+		plan.note(&plan.Left, "%s has no line that marks a UI event, and reports show the whole run alone: apkgate init --events prints such lines", t.class)
+	}
 	if plan.Runner = m.runner; m.runner == unknown {
 		plan.Runner = ""
 		plan.fill("runner", "the testInstrumentationRunner of %s is not written down plainly", m.Path)

@@ -2,6 +2,7 @@ package gradle
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,16 @@ func TestConnectedTestIsChosen(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 	says(t, "guessed", p.Guessed, 2, "of 2 connected tests of :app that drive the app, com.example.a.ScrollInboxTest is measured: --class names another, such as com.example.a.AboutTest", "the build type debug")
+	const silent = "com.example.a.ScrollInboxTest has no line that marks a UI event, and reports show the whole run alone: apkgate init --events"
+	says(t, "left", p.Left, 1, silent)
+	says(t, "left for a release", planned(t, Wanted{Variant: "release"}, withTests).Left, 3, silent, "Gradle builds the connected tests of :app for the build type debug alone: set testBuildType = \"release\" in it", "-unsigned")
+	for _, marks := range []string{`Log.i("apkgate", "open")`, `rule.before("open").onNode()`, `uiEvent("open")`} {
+		files := maps.Clone(withTests)
+		files["app/src/androidTest/java/com/example/a/ScrollInboxTest.kt"] += "// " + marks
+		if p := planned(t, Wanted{}, files); len(p.Left) != 0 {
+			t.Errorf("%s: %q", marks, p.Left)
+		}
+	}
 	if p := planned(t, Wanted{Class: "com.example.a.AboutTest#opens"}, withTests); p.Class != "com.example.a.AboutTest#opens" || p.Workload != Connected {
 		t.Errorf("chosen: %+v", p)
 	}

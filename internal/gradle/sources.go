@@ -21,10 +21,14 @@ var (
 // drives are what shows that a test drives the app as a user does, the surest first.
 var drives = []string{"UiDevice", "createAndroidComposeRule", "createEmptyComposeRule", "ActivityScenario", "ActivityTestRule", "IntentsTestRule", "launchActivity"}
 
+// eventLine is how a test marks a UI event: Log.i("apkgate", …), or by what apkgate init --events prints.
+var eventLine = regexp.MustCompile(`"apkgate"|\buiEvent\(|\.(?:before|perform)\("`)
+
 // test is a class of tests in a module's sources.
 type test struct {
-	class string
-	rank  int // 0 is best: the place in drives
+	class  string
+	rank   int // 0 is best: the place in drives
+	events bool
 }
 
 // connectedTests returns the tests that drive the app's screen, the best to begin with first: those
@@ -35,7 +39,7 @@ func (p *Project) connectedTests(folders ...string) (out []test) {
 		if rank < 0 || !testLine.MatchString(src) || ignoredLine.MatchString(src) {
 			return
 		}
-		out = append(out, test{class, rank})
+		out = append(out, test{class, rank, eventLine.MatchString(src)})
 	})
 	slices.SortStableFunc(out, func(a, b test) int {
 		return cmp.Or(byName(a.class)-byName(b.class), a.rank-b.rank, strings.Compare(a.class, b.class))
