@@ -2,8 +2,8 @@ package jankcause
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
@@ -57,11 +57,14 @@ func (t teller) spending() diagnose.Table {
 	return out
 }
 
+// withoutSubject matches what leads to the subject of a row, for one without.
+var withoutSubject = regexp.MustCompile(`,$| next to$| of$`)
+
 // row names a blame in a table.
 func row(b blame) diagnose.Phrase {
 	of := causeKindOf(b.kind)
 	if b.brief() == "" {
-		return say(strings.TrimSuffix(cmp.Or(of.row, b.kind), ","))
+		return say(withoutSubject.ReplaceAllString(cmp.Or(of.row, b.kind), ""))
 	}
 	if of.row == "" {
 		return say(diagnose.Named(b.brief()))

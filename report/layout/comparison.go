@@ -75,7 +75,7 @@ func (in ComparisonInput) facts(why explained) []document.Fact {
 	out.add("Against", "the base build "+buildTitle(v.Base))
 	out = append(out, why.Facts()...)
 	if v.Verdict == gate.Regression {
-		out.answer(document.Why, "Why", wording.Sentence(in.Why))
+		out.answer(document.Why, "Why", whyOf(in.Why, slices.ContainsFunc(v.Scenarios, laterStart)))
 	}
 	out.answer(document.Next, "Next", wording.Sentence(v.Hint))
 	details.add("Head", buildTitle(v.Head))
@@ -87,6 +87,13 @@ func (in ComparisonInput) facts(why explained) []document.Fact {
 		details[i].Detail = true
 	}
 	return append(out, details...)
+}
+
+// laterStart reports whether the head starts later.
+func laterStart(s sidebyside.Scenario) bool {
+	return slices.ContainsFunc(s.Comparisons, func(c sidebyside.Comparison) bool {
+		return c.Direction == gate.ToRegression && isStart(c.Metric)
+	})
 }
 
 // buildTitle names a build: "com.example 1.4.0 release, commit 0123456789".

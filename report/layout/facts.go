@@ -61,9 +61,29 @@ func (s story) first(in Input) []document.Fact {
 	}
 	out = append(out, s.Why.Facts()...)
 	if s.Outcome == gate.Regression {
-		out.answer(document.Why, "Why", wording.Sentence(in.Why))
+		out.answer(document.Why, "Why", whyOf(in.Why, longerStart(with(s.Findings, gate.ToRegression))))
 	}
 	return append(out, Steps(in.Next)...)
+}
+
+// longerStart reports whether a finding is that the app starts later.
+func longerStart(worse []finding) bool {
+	return slices.ContainsFunc(worse, func(f finding) bool { return isStart(f.MetricName) })
+}
+
+func isStart(name string) bool { return strings.HasPrefix(name, "startup.") }
+
+// whyOf returns how to explain what is unexplained. No parts of starts are compared, so that a
+// longer one is explained by hand.
+func whyOf(why string, longerStart bool) string {
+	why = wording.Sentence(why)
+	if !longerStart {
+		return why
+	}
+	if why != "" {
+		why += "; "
+	}
+	return why + "the parts of a start are not compared: record a trace of a start with each build, and apkgate diagnose TRACE shows how long each part took"
 }
 
 // details returns the facts for those who want more than the first screen.

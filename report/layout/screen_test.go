@@ -27,6 +27,34 @@ func unfolded(comment string) (out []string) {
 	return out
 }
 
+// No parts of starts are compared: a longer one is explained by a trace of each build.
+func TestWhyAStartIsLonger(t *testing.T) {
+	const byHand = "the parts of a start are not compared: record a trace of a start with each build, and apkgate diagnose TRACE shows how long each part took"
+	later := sidebyside.Verdict{Verdict: gate.Regression, Scenarios: []sidebyside.Scenario{{Comparisons: []sidebyside.Comparison{{Metric: "startup.ttid_ms", Direction: gate.ToRegression}}}}}
+	same := sidebyside.Verdict{Verdict: gate.Regression, Scenarios: []sidebyside.Scenario{{Comparisons: []sidebyside.Comparison{{Metric: "startup.ttid_ms"}, {Metric: "frames.duration_ms", Direction: gate.ToRegression}}}}}
+	for want, in := range map[string]ComparisonInput{
+		byHand:                    {Verdict: later},
+		"no cause yet; " + byHand: {Verdict: later, Why: "no cause yet"},
+		"no cause yet":            {Verdict: same, Why: "no cause yet"},
+		"":                        {Verdict: same},
+	} {
+		got := ""
+		for _, f := range Comparison(in).Facts {
+			if f.Label == "Why" {
+				got = f.Text
+			}
+		}
+		if got != want {
+			t.Errorf("why is %q, want %q", got, want)
+		}
+	}
+	in := regression()
+	in.Verdict.Runs[0].Deviations = append(in.Verdict.Runs[0].Deviations, gate.Comparison{Metric: "startup.ttfd_ms", Direction: gate.ToRegression, Change: 0.2})
+	if got := markdownOf(t, in, 0); !strings.Contains(got, "- **Why:** "+byHand+"\n") {
+		t.Errorf("nothing of it in\n%s", got)
+	}
+}
+
 // A comment on a regression answers in five lines whether it blocks, against what, why, and what to
 // do, each command in backticks. Then come the devices, and everything else is folded under what is
 // inside.
