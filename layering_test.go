@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"usecase/perfettoui":    {"trace/perfetto/packets"},
 	"simulator":             {"device", "run", "metric"},
 	"simulator/standin":     {"simulator", "internal/filelock"},
-	"usecase/githubactions": {"report", "gate", "metric", "run"},
+	"usecase/githubactions": {"report", "gate", "metric", "run", "usecase/reproduction"},
 	"usecase/workflowtest":  {},
 	"internal/corpustest":   {},
 	"internal/unprivileged": {},

@@ -56,16 +56,17 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	}
 	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
-		in, leg, err := artifact.ReadFolder(folder)
+		report, err := artifact.ReadFolder(folder)
 		if err != nil {
 			return exit.Usage(err, "the first workflow's run leaves it; docs/github.md shows both")
 		}
+		in := a.checked(cmd.Context(), report, configShown(c, f.Config))
 		in.Catalogue = catalogue
 		in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
 		if a.Job.Pull.Fork {
 			in.Notes = append([]string{githubactions.ForkNote}, in.Notes...)
 		}
-		a.Leg = leg
+		a.Leg = report.Leg
 		if err := a.PostComment(cmd.Context(), githubactions.ContentOf(in, nil)); err != nil {
 			a.Runner.Warn(err.Error())
 		}

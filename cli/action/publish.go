@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
@@ -74,7 +75,7 @@ func publish(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	}
 	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
-		if err := a.publishFolder(ctx, folder, catalogue); err != nil {
+		if err := a.publishFolder(ctx, folder, catalogue, configShown(c, f.Config)); err != nil {
 			return exit.Usage(err, "the job that measured leaves it as its artifact")
 		}
 	}
@@ -90,11 +91,12 @@ func (a *call) reporter(leg string) *githubactions.Reporter {
 }
 
 // publishFolder shows one report, of a leg of its own.
-func (a *call) publishFolder(ctx context.Context, folder string, catalogue *metric.Catalogue) error {
-	in, leg, err := artifact.ReadFolder(folder)
+func (a *call) publishFolder(ctx context.Context, folder string, catalogue *metric.Catalogue, config string) error {
+	report, err := artifact.ReadFolder(folder)
 	if err != nil {
 		return err
 	}
+	in := a.checked(ctx, report, config)
 	places, err := artifact.ReadPlaces(folder)
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func (a *call) publishFolder(ctx context.Context, folder string, catalogue *metr
 		a.Runner.Warn("The comment shows no frames and no kept files: " + err.Error())
 	}
 	in.Kept = runevidence.ForArtifact(folder, a.Job.ArtifactsURL(), in.Runs)
-	r := a.reporter(leg)
+	r := a.reporter(report.Leg)
 	r.FailOn = cmp.Or(in.Verdict.FailOn, gate.FailRegression)
 	content := githubactions.ContentOf(in, places)
 	r.Begin(ctx)
@@ -116,4 +118,21 @@ func (a *call) publishFolder(ctx context.Context, folder string, catalogue *metr
 		a.Runner.Warn(err.Error())
 	}
 	return nil
+}
+
+// checked returns a report that a stranger may have written, with what the reader can do about it:
+// the command is ours, and the day of the base build's commit is GitHub's.
+func (a *call) checked(ctx context.Context, report artifact.Report, config string) layout.Input {
+	in := report.Input
+	if report.Builds != nil {
+		in.Next = report.Builds.Stranger(in.Verdict, config)
+	}
+	if commit := artifact.BaseOf(in.Verdict); commit != "" && a.Job.Pull != nil {
+		at, err := a.Client.CommittedBefore(ctx, commit, a.Job.Pull.BaseSHA)
+		if err != nil {
+			a.Runner.Log("The day of the base build's commit is unknown: " + err.Error())
+		}
+		in.Meta.Base = layout.Origin{Commit: commit, At: at}
+	}
+	return in
 }

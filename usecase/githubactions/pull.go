@@ -82,6 +82,22 @@ func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
 	return nil
 }
 
+// CommittedBefore returns when a commit was made, if the head of a branch is it or descends from it: a
+// fork's commits, too, are found by their ids.
+func (c *Client) CommittedBefore(ctx context.Context, commit, head string) (time.Time, error) {
+	if !commitID.MatchString(commit) || !commitID.MatchString(head) {
+		return time.Time{}, fmt.Errorf("read the commit %.10q: it is no full id", commit)
+	}
+	compared, _, err := c.rest.Repositories.CompareCommits(ctx, c.owner, c.repo, commit, head, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the commit %.10s: %s", commit, reason(err))
+	}
+	if s := compared.GetStatus(); s != "ahead" && s != "identical" {
+		return time.Time{}, fmt.Errorf("the commit %.10s is not on the base branch", commit)
+	}
+	return compared.GetBaseCommit().GetCommit().GetCommitter().GetDate().Time, nil
+}
+
 // Commits are a commit and its ancestors, the newest first.
 type Commits struct {
 	IDs []string

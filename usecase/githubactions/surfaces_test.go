@@ -386,15 +386,15 @@ func errorsIn(t *testing.T, text string) (errors int) {
 // forwarded is the comment that another workflow derives from the artifact of a fork.
 func forwarded(t *testing.T, in layout.Input) string {
 	t.Helper()
-	folder, err := artifact.WriteFolder(t.TempDir(), "", in, everyPlace)
+	folder, err := artifact.WriteFolder(t.TempDir(), artifact.Report{Input: in, Places: everyPlace})
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, _, err := artifact.ReadFolder(folder.Dir)
+	back, err := artifact.ReadFolder(folder.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := githubactions.ContentOf(back, everyPlace)
+	c := githubactions.ContentOf(back.Input, everyPlace)
 	if c.Outcome != in.Verdict.Verdict {
 		t.Errorf("from the artifact it is %s, want %s", c.Outcome, in.Verdict.Verdict)
 	}

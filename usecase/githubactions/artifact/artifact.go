@@ -19,12 +19,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
+	"github.com/apkgate/apkgate/usecase/reproduction"
 )
 
 // metaFile lists, next to a file of each format, the contents of a report folder.
@@ -92,6 +94,8 @@ type meta struct {
 	Why string `json:"why,omitempty"`
 	// Places are the lines of the scenarios.
 	Places map[string]place `json:"places,omitempty"`
+	// Builds are what the verdict is reproduced with; nil where a command can't do it.
+	Builds *reproduction.Builds `json:"builds,omitempty"`
 }
 
 type newest struct {
@@ -117,9 +121,20 @@ func FolderAt(dir string) (Folder, error) {
 	return Folder{Dir: dir, Report: at("html"), Verdict: at("json"), SARIF: at("sarif")}, nil
 }
 
+// Report is what a report folder holds.
+type Report struct {
+	Input layout.Input
+	Leg   string // of a job matrix, "" if there is none
+	// Places are the lines of the scenarios. ReadFolder leaves them out, see ReadPlaces.
+	Places document.Places
+	// Builds are what the verdict is reproduced with, nil if unknown; as a stranger may have written
+	// them where they were read.
+	Builds *reproduction.Builds
+}
+
 // WriteFolder writes the report as a folder for the workflow to upload: verdict.json, report.html,
-// report.md, apkgate.sarif, and meta.json. leg is that of a job matrix, "" if there is none.
-func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Folder, error) {
+// report.md, apkgate.sarif, and meta.json.
+func WriteFolder(dir string, r Report) (Folder, error) {
 	folder, err := FolderAt(dir)
 	if err != nil {
 		return Folder{}, err
@@ -127,15 +142,16 @@ func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Fold
 	if err := os.MkdirAll(folder.Dir, 0o755); err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
-	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes, Base: in.Meta.BaseCommit, Why: in.Why, Places: map[string]place{}}
+	in := r.Input
+	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: r.Leg, Notes: in.Notes, Base: in.Meta.BaseCommit, Why: in.Why, Places: map[string]place{}, Builds: r.Builds}
 	if n := in.Meta.Newest; n != (layout.Origin{}) {
 		m.Newest = &newest{n.At, n.Commit}
 	}
-	for scenario, at := range places {
+	for scenario, at := range r.Places {
 		m.Places[scenario] = place{at.Path, at.Line}
 	}
 	answer := layout.Verdict(in)
-	o := document.Options{Limit: githubactions.MaxSummary, Places: func() document.Places { return places }}
+	o := document.Options{Limit: githubactions.MaxSummary, Places: func() document.Places { return r.Places }}
 	files := map[string]func(io.Writer) error{metaFile: func(w io.Writer) error { return json.NewEncoder(w).Encode(m) }}
 	for _, format := range report.Formats {
 		if format.File != "" {
@@ -187,42 +203,43 @@ func ReportFolders(dir string) ([]string, error) {
 
 // ReadFolder reads a report folder of another workflow's run as hostile input. The folder may
 // contain the files of a report, profiles of methods, a folder of kept files and nothing else, no
-// links, within limits. Only its verdict, with where its energy went, its notes and the name of its
-// leg are read. Where the report belongs is not taken from it.
-func ReadFolder(dir string) (in layout.Input, leg string, err error) {
-	if in, leg, err = readFolder(dir); err != nil {
-		return layout.Input{}, "", fmt.Errorf("read the report folder %s: %w", dir, err)
+// links, within limits. Only its verdict, with where its energy went, its notes, the name of its leg
+// and the builds are read. Where the report belongs is not taken from it.
+func ReadFolder(dir string) (Report, error) {
+	r, err := readFolder(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("read the report folder %s: %w", dir, err)
 	}
-	return in, leg, nil
+	return r, nil
 }
 
-func readFolder(dir string) (layout.Input, string, error) {
+func readFolder(dir string) (Report, error) {
 	root, err := os.OpenRoot(dir) // keeps every path inside, whatever links say
 	if err != nil {
-		return layout.Input{}, "", plainPath(err)
+		return Report{}, plainPath(err)
 	}
 	defer root.Close()
 	if err := checkFolder(root); err != nil {
-		return layout.Input{}, "", err
+		return Report{}, err
 	}
 	data, err := readFile(root, verdictFile, maxVerdict)
 	if err != nil {
-		return layout.Input{}, "", err
+		return Report{}, err
 	}
 	if err := strangersBounds.Check(data); err != nil {
-		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+		return Report{}, fmt.Errorf("%s: %w", verdictFile, err)
 	}
 	v, err := saved.ReadVerdict(bytes.NewReader(data))
 	if err != nil {
-		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+		return Report{}, fmt.Errorf("%s: %w", verdictFile, err)
 	}
 	in := layout.OfVerdict(v)
 	if n := len(in.Verdict.Runs); n > maxRuns {
-		return layout.Input{}, "", fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
+		return Report{}, fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
 	}
 	m, err := readMeta(root)
 	if err != nil {
-		return layout.Input{}, "", err
+		return Report{}, err
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
 	in.Meta.Version, in.Why = m.Version, m.Why
@@ -234,9 +251,20 @@ func readFolder(dir string) (layout.Input, string, error) {
 	}
 	leg, err := matrixcomment.LegName(m.Leg)
 	if err != nil {
-		return layout.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
+		return Report{}, fmt.Errorf("%s: %w", metaFile, err)
 	}
-	return in, leg, nil
+	return Report{Input: in, Leg: leg, Builds: m.Builds}, nil
+}
+
+// BaseOf returns the commit of the base build that a verdict's runs were measured alternately with,
+// "" if there is none or it is no full id.
+func BaseOf(v gate.Verdict) string {
+	for _, r := range v.Runs {
+		if r.Rounds != nil && r.Rounds.Measured > 0 && githubactions.IsCommit(r.Rounds.Base.Source.Commit) {
+			return r.Rounds.Base.Source.Commit
+		}
+	}
+	return ""
 }
 
 // ReadPlaces reads the lines of the scenarios from a report folder, for annotations. Only paths in

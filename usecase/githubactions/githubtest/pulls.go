@@ -93,13 +93,26 @@ func (s *Server) listCommits(r *http.Request) answer {
 	return answer{http.StatusOK, some, links}
 }
 
-// compare answers that every branch left its base at the base's commit.
+// compare answers that every branch left its base at the base's commit. A commit that was set by
+// SetCommit is on no branch: it has diverged from all others.
 func (s *Server) compare(r *http.Request) answer {
-	base, _, ok := strings.Cut(r.PathValue("span"), "...")
+	base, head, ok := strings.Cut(r.PathValue("span"), "...")
 	if !ok {
 		return notFound
 	}
-	return answer{status: http.StatusOK, body: map[string]any{"status": "ahead", "merge_base_commit": map[string]any{"sha": base}}}
+	status, at := "ahead", time.Time{}
+	if base == head {
+		status = "identical"
+	} else if _, ok := s.messages[base]; ok {
+		status = "diverged"
+	}
+	if i := slices.Index(s.commits, base); i >= 0 {
+		at = Committed(i)
+	}
+	return answer{status: http.StatusOK, body: map[string]any{
+		"status": status, "merge_base_commit": map[string]any{"sha": base},
+		"base_commit": map[string]any{"sha": base, "commit": map[string]any{"committer": map[string]any{"date": at}}},
+	}}
 }
 
 // repository answers that the default branch is main.
