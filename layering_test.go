@@ -41,13 +41,14 @@ var mayImport = map[string][]string{
 	"report":             {}, // each owns its format
 
 	// The wording, drawing and rendering of any answer: these packages don't know verdicts.
-	"report/wording":  {"metric", "run"},
-	"report/document": {"report/wording"},
-	"report/figure":   {"report/document", "report/wording", "metric", "run", "stat"},
-	"report/text":     {"report/document", "report/wording"},
-	"report/markdown": {"report/document", "report/wording", "report/figure"},
-	"report/html":     {"report/document", "report/wording", "report/figure"},
-	"report/sarif":    {"report/document"},
+	"report/wording":     {"metric", "run"},
+	"report/document":    {"report/wording"},
+	"report/figure":      {"report/document", "report/wording", "metric", "run", "stat"},
+	"report/text":        {"report/document", "report/wording"},
+	"report/markdown":    {"report/document", "report/wording", "report/figure"},
+	"report/html":        {"report/document", "report/wording", "report/figure"},
+	"report/sarif":       {"report/document"},
+	"report/codequality": {"report/document"},
 	// The words of a verdict, and its saved form.
 	"report/causes":    {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
 	"report/layout":    {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
@@ -76,7 +77,7 @@ var mayImport = map[string][]string{
 	"usecase/perfettoui":    {"trace/perfetto/packets"},
 	"simulator":             {"device", "run", "metric"},
 	"simulator/standin":     {"simulator", "internal/filelock"},
-	"usecase/githubactions": {"report", "gate", "metric", "run", "usecase/reproduction"},
+	"usecase/githubactions": {"report", "gate", "metric", "run", "usecase/restapi", "usecase/thread"},
 	"usecase/workflowtest":  {},
 	"internal/corpustest":   {},
 	"internal/unprivileged": {},

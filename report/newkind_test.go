@@ -121,6 +121,7 @@ var places = map[string]struct{ moon, energy string }{
 	"html":        {">Moon</h2>", ">Energy</h2>"},
 	"json":        {`"kind": "test.moon"`, `"kind": "energy.method"`},
 	"sarif":       {"open-message: moonlight of", "open-message: energy of"},
+	"codequality": {"open-message: moonlight of", "open-message: energy of"},
 	"annotations": {"Cause: the moon of", "Cause: com.example.mail.View.decode"},
 }
 
@@ -232,8 +233,8 @@ func TestEveryKindOfCauseInEveryFormat(t *testing.T) {
 		input := underTheMoon(moonCause(kind, "H", "E2", "frames.count", 0.5))
 		input.Energy = nil
 		for format, out := range in(t, input) {
-			// SARIF has the causes whose subject is code, all others are in the annotation.
-			if alert := diagnose.KindOf(kind).Alert; (alert || format != "sarif") && !strings.Contains(out, "com.example.Moon") && !strings.Contains(out, "the moon of") {
+			// SARIF and code quality have the causes whose subject is code, all others are in the annotation.
+			if alert := diagnose.KindOf(kind).Alert; (alert || format != "sarif" && format != "codequality") && !strings.Contains(out, "com.example.Moon") && !strings.Contains(out, "the moon of") {
 				t.Errorf("%s of %s does not tell of it:\n%s", format, kind, out)
 			}
 			checkEscaped(t, format, out)
@@ -291,7 +292,7 @@ func checkEscaped(t *testing.T, format, out string) {
 		broken = append(broken, "<script", `href="javascript`, "@octocat", "<code>c</code>")
 	case "html":
 		broken = append(broken, "<script", "</li></li>")
-	case "json", "sarif":
+	case "json", "sarif", "codequality":
 		if !json.Valid([]byte(out)) {
 			t.Errorf("%s is not valid JSON", format)
 		}

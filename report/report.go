@@ -2,17 +2,18 @@
 //
 // An answer is laid out once, as a document (report/layout makes one of a verdict, of a comparison
 // of two builds, and of a refresh), and every format renders documents: text, Markdown, HTML,
-// SARIF, JSON. A new format is a package that renders a document, and a line here; the command line
+// SARIF, code quality, JSON. A new format is a package that renders a document, and a line here; the command line
 // derives its flags from the list. This package renders nothing itself.
 //
 // The contents are made in wording, figure, causes and layout, saved by saved, and rendered by
-// text, markdown, html and sarif. Of these only layout, causes and saved know what was judged.
+// text, markdown, html, sarif and codequality. Of these only layout, causes and saved know what was judged.
 package report
 
 import (
 	"io"
 	"slices"
 
+	"github.com/apkgate/apkgate/report/codequality"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/html"
 	"github.com/apkgate/apkgate/report/markdown"
@@ -38,6 +39,7 @@ var Formats = []Format{
 	{"markdown", "also write the report to this Markdown file", "report.md", markdown.Render},
 	{"html", "also write the report with its pictures to this HTML file", "report.html", html.Render},
 	{"sarif", "also write the findings to this SARIF file, for code scanning", "apkgate.sarif", sarif.Render},
+	{"codequality", "also write the findings to this file, for GitLab's code quality", "", codequality.Render},
 }
 
 // Names returns those of all formats.

@@ -76,11 +76,12 @@ func render(t *testing.T, f Format, d document.Document, o document.Options) str
 func TestEveryPartIsShown(t *testing.T) {
 	everywhere := strings.Fields("title lead sure checked note fact warning footer tablenote tablerow tableafter heading column item second why cardwarning line doubt evidencerow foldedrow")
 	told := map[string][]string{
-		"text":     everywhere,
-		"markdown": append([]string{"flowchart", "if", "then", "next"}, everywhere...),
-		"html":     append(strings.Fields("next caption figure small groupfact label key value cardrow if then <svg"), everywhere...),
-		"sarif":    strings.Fields("problem text ruletitle ruletext"),
-		"json":     {"data"},
+		"text":        everywhere,
+		"markdown":    append([]string{"flowchart", "if", "then", "next"}, everywhere...),
+		"html":        append(strings.Fields("next caption figure small groupfact label key value cardrow if then <svg"), everywhere...),
+		"sarif":       strings.Fields("problem text ruletitle ruletext"),
+		"json":        {"data"},
+		"codequality": {"problem", "text"},
 	}
 	for _, f := range Formats {
 		got := render(t, f, allParts("name"), document.Options{Verbose: true, Width: 200})

@@ -27,6 +27,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/matrixcomment"
 	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/restapi"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -112,7 +113,7 @@ func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 		Comment: on != githubactions.Never, CommentOn: on, ReportURL: f.reportURL, Accept: f.accept,
 	}}
 	if token != "" {
-		clock := githubactions.RealClock()
+		clock := restapi.RealClock()
 		if c.Pause != nil {
 			clock.Sleep = c.Pause
 		}

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -60,7 +61,7 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		if err != nil {
 			return exit.Usage(err, "the first workflow's run leaves it; docs/github.md shows both")
 		}
-		in := a.checked(cmd.Context(), report, configShown(c, f.Config))
+		in := a.checked(cmd.Context(), report, measure.ConfigShown(c, f.Config))
 		in.Catalogue = catalogue
 		in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
 		if a.Job.Pull.Fork {

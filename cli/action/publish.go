@@ -11,14 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -75,7 +76,7 @@ func publish(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	}
 	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
-		if err := a.publishFolder(ctx, folder, catalogue, configShown(c, f.Config)); err != nil {
+		if err := a.publishFolder(ctx, folder, catalogue, measure.ConfigShown(c, f.Config)); err != nil {
 			return exit.Usage(err, "the job that measured leaves it as its artifact")
 		}
 	}
@@ -105,7 +106,7 @@ func (a *call) publishFolder(ctx context.Context, folder string, catalogue *metr
 		in.Catalogue = catalogue
 	}
 	in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
-	if in.Runs, err = readRuns(folder, in.Verdict); err != nil {
+	if in.Runs, err = artifact.ReadRuns(folder, in.Verdict); err != nil {
 		a.Runner.Warn("The comment shows no frames and no kept files: " + err.Error())
 	}
 	in.Kept = runevidence.ForArtifact(folder, a.Job.ArtifactsURL(), in.Runs)

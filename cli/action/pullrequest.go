@@ -9,15 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/explanation"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/labs"
@@ -126,9 +127,9 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown anyway
 	in.Verdict = in.Verdict.WithLoss(measured.Lacking(loss))
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
-	with := builds(c, cfg, f, base)
+	with := measure.BuildsOf(c, cfg, f.OnFarm, base)
 	if with != nil {
-		in.Next = with.Facts(in.Verdict, configShown(c, f.Config))
+		in.Next = with.Facts(in.Verdict, measure.ConfigShown(c, f.Config))
 	}
 	in.Meta.Base = layout.Origin{Commit: base.Source.Commit, At: worktree.CommittedAt(ctx, c.Workspace("."), base.Source.Commit)}
 	marked := openstore.Judged(ctx, into, in.Verdict)
@@ -140,7 +141,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 			folder: func(dir string) (artifact.Folder, error) {
 				folder, err := artifact.WriteFolder(dir, artifact.Report{Input: in, Leg: a.Leg, Places: known, Builds: with})
 				if err == nil && !a.Comment && !a.Check { // another job shows it
-					err = writeRuns(folder.Dir, in.Runs)
+					err = artifact.WriteRuns(folder.Dir, in.Runs)
 				}
 				return folder, err
 			},

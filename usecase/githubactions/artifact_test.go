@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 

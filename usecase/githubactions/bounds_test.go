@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/artifact"
 )
 
 // A few bytes of JSON can become hundreds in memory: 32 MiB of a stranger's must not become

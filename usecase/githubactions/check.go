@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/restapi"
 )
 
 // GitHub's limits on a check run.
@@ -128,8 +129,8 @@ func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult
 // before sending it again.
 func (c *Client) updateCheck(ctx context.Context, k *Check, opts github.UpdateCheckRunOptions, annotations int) error {
 	for try := 1; ; try++ {
-		_, _, err := c.rest.Checks.UpdateCheckRun(lookingAgain(ctx), c.owner, c.repo, k.id, opts)
-		if !errors.Is(err, errWaited) || try == maxTries {
+		_, _, err := c.rest.Checks.UpdateCheckRun(restapi.LookingAgain(ctx), c.owner, c.repo, k.id, opts)
+		if !errors.Is(err, restapi.ErrWaited) || try == restapi.MaxTries {
 			return err
 		}
 		now, _, err := c.rest.Checks.GetCheckRun(ctx, c.owner, c.repo, k.id)

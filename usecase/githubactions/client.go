@@ -1,18 +1,16 @@
 package githubactions
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/google/go-github/v57/github"
 
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/restapi"
 )
 
 // DefaultAPI is GitHub's REST API unless GITHUB_API_URL names another.
@@ -24,7 +22,7 @@ type ClientOptions struct {
 	GraphQL   string            // GITHUB_GRAPHQL_URL; "" is "graphql" below the API
 	Token     string            // required
 	Transport http.RoundTripper // nil is http.DefaultTransport
-	Clock     Clock             // the zero value is RealClock
+	Clock     restapi.Clock     // the zero value is the computer's
 	Log       func(string)      // called for each retry, and for slow requests; may be nil
 	Try       time.Duration     // the timeout of one try; 0: half a minute
 }
@@ -34,7 +32,7 @@ type Client struct {
 	rest        *github.Client
 	graphQL     string
 	owner, repo string
-	clock       Clock
+	clock       restapi.Clock
 	login       string // the token's own, once it is known
 }
 
@@ -43,25 +41,21 @@ func NewClient(j Job, o ClientOptions) (*Client, error) {
 	if o.API == "" {
 		o.API = DefaultAPI
 	}
-	api, err := url.Parse(strings.TrimRight(o.API, "/") + "/")
-	if err != nil || api.Host == "" || (api.Scheme != "https" && api.Scheme != "http") {
-		return nil, fmt.Errorf("reach GitHub: GITHUB_API_URL is %.200q, want an https address", o.API)
+	api, err := restapi.Address(o.API)
+	if err != nil {
+		return nil, fmt.Errorf("reach GitHub: GITHUB_API_URL %w", err)
 	}
 	if o.GraphQL == "" {
 		o.GraphQL = api.String() + "graphql"
 	}
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
+	over := restapi.Transport{Server: "GitHub", API: api, Base: o.Transport, Clock: o.Clock, Log: o.Log, Try: o.Try}
+	if o.Token != "" {
+		over.Authorize = func(h http.Header) { h.Set("Authorization", "Bearer "+o.Token) }
 	}
-	if o.Clock.Now == nil {
-		o.Clock = RealClock()
-	}
-	if o.Log == nil {
-		o.Log = func(string) {}
-	}
-	rest := github.NewClient(&http.Client{Transport: &transport{o.Transport, api, o.Token, o.Clock, o.Log, cmp.Or(o.Try, requestTime)}})
+	ready := over.Ready()
+	rest := github.NewClient(&http.Client{Transport: ready})
 	rest.BaseURL = api
-	return &Client{rest: rest, graphQL: o.GraphQL, owner: j.Owner, repo: j.Repo, clock: o.Clock}, nil
+	return &Client{rest: rest, graphQL: o.GraphQL, owner: j.Owner, repo: j.Repo, clock: ready.Clock}, nil
 }
 
 // actionsBot is the account of a workflow's own token.

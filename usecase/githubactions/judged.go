@@ -147,12 +147,12 @@ func acceptedLine(a acceptance.Accepted) string {
 // AmendComment adds who accepted it to the report of each accepted leg, if there is a comment.
 func (c *Client) AmendComment(ctx context.Context, pull int, accepted []Judged) error {
 	for _, j := range accepted {
-		ours, err := c.comments(ctx, pull, j.Record.Config, j.Record.Head)
+		ours, err := conversation{c, pull}.Ours(ctx, j.Record.Config)
 		if err != nil {
 			return err
 		}
 		for _, one := range ours {
-			for _, row := range one.board.Rows {
+			for _, row := range one.Board.Rows {
 				if row.Leg != j.Record.Leg || row.Head != j.Record.Head || row.Run.ID != j.Record.Run {
 					continue
 				}

@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
+	"github.com/apkgate/apkgate/usecase/restapi"
 )
 
 const token = "ghs_0123456789abcdefSECRET"
@@ -38,9 +39,9 @@ func newClock() *clock {
 	return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 }
 
-func (c *clock) clock() githubactions.Clock {
+func (c *clock) clock() restapi.Clock {
 	nap := c.nap
-	return githubactions.Clock{
+	return restapi.Clock{
 		Now: func() time.Time {
 			c.mu.Lock()
 			defer c.mu.Unlock()

@@ -21,9 +21,9 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 )
 
 // outcomes are verdicts of every kind, by what caused them.

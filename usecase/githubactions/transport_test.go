@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/restapi"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -66,7 +67,7 @@ func TestTransportTimesOut(t *testing.T) {
 	defer api.Close()
 	defer close(done)
 	const try = 200 * time.Millisecond
-	pauses := githubactions.Clock{Now: time.Now, Sleep: func(context.Context, time.Duration) error { return nil }}
+	pauses := restapi.Clock{Now: time.Now, Sleep: func(context.Context, time.Duration) error { return nil }}
 	c, err := githubactions.NewClient(githubactions.Job{Owner: "octo", Repo: "app"}, githubactions.ClientOptions{API: api.URL, Token: token, Try: try, Clock: pauses, Log: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/artifact"
 )
 
 // ForReport returns where a report on this computer finds the files of runs: in the first of the

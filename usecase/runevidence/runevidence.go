@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/artifact"
 )
 
 // Beside returns the folder with the files of a history's runs: for a file, next to it. A shared

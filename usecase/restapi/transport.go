@@ -1,7 +1,8 @@
-package githubactions
+package restapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,52 +34,72 @@ func RealClock() Clock {
 	}}
 }
 
+// MaxTries is how often a request is sent at most.
+const MaxTries = 5
+
 const (
-	maxTries    = 5                // tries of a request
 	maxWait     = 3 * time.Minute  // waiting for one request, all tries together
-	minuteLimit = time.Minute      // GitHub's advice if a limit states no delay
+	minuteLimit = time.Minute      // GitHub's advice if a limit states no delay, and good elsewhere
 	maxAnswer   = 64 << 20         // bytes of one answer
 	requestTime = 30 * time.Second // for one try, unless the options set another
 	reportAfter = time.Second      // how long a wait is not reported
 )
 
-// errSilent reports that GitHub, or a proxy before it, has accepted the request and not answered.
-var errSilent = errors.New("GitHub has not answered")
+// errSilent reports that the server, or a proxy before it, has accepted the request and not
+// answered.
+var errSilent = errors.New("has not answered")
 
-// transport adds the token and retries: after limits with the delay that the server states, and
+// Transport adds the token and retries: after limits with the delay that the server states, and
 // after the server's own faults with growing delays. A request that creates something is repeated
-// only if GitHub reports that it was refused; after a fault its effect is unknown, and the caller
+// only if the server reports that it was refused; after a fault its effect is unknown, and the caller
 // checks first.
-type transport struct {
-	base  http.RoundTripper
-	api   *url.URL // the token goes only to this host, wherever redirects lead
-	token string
-	clock Clock
-	log   func(string)
-	try   time.Duration // the timeout of one try
+type Transport struct {
+	Server string            // its name, for messages: "GitHub"
+	API    *url.URL          // the token goes only to this host, wherever redirects lead
+	Base   http.RoundTripper // nil is http.DefaultTransport
+	// Authorize adds the token to a request's header; nil if there is none.
+	Authorize func(http.Header)
+	Clock     Clock         // the zero value is RealClock
+	Log       func(string)  // called for each retry, and for slow requests; may be nil
+	Try       time.Duration // the timeout of one try; 0: half a minute
+}
+
+// Ready returns the transport with its defaults.
+func (t Transport) Ready() *Transport {
+	if t.Base == nil {
+		t.Base = http.DefaultTransport
+	}
+	if t.Clock.Now == nil {
+		t.Clock = RealClock()
+	}
+	if t.Log == nil {
+		t.Log = func(string) {}
+	}
+	t.Try = cmp.Or(t.Try, requestTime)
+	return &t
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	left := maxWait
 	for try := 1; ; try++ {
 		resp, err := t.once(req)
 		delay, again := t.again(req, resp, err, try)
-		if !again || try == maxTries || delay > left {
+		if !again || try == MaxTries || delay > left {
 			return resp, err
 		}
 		left -= delay
 		if err != nil {
-			t.log(fmt.Sprintf("%s %s: %v; trying again in %s", req.Method, req.URL.Path, err, delay))
+			t.Log(fmt.Sprintf("%s %s: %v; trying again in %s", req.Method, req.URL.Path, err, delay))
 		} else {
-			t.log(fmt.Sprintf("GitHub answered %d to %s %s; trying again in %s", resp.StatusCode, req.Method, req.URL.Path, delay))
+			t.Log(fmt.Sprintf("%s answered %d to %s %s; trying again in %s", t.Server, resp.StatusCode, req.Method, req.URL.Path, delay))
 			resp.Body.Close()
 		}
-		if err := t.clock.Sleep(req.Context(), delay); err != nil {
+		if err := t.Clock.Sleep(req.Context(), delay); err != nil {
 			return nil, err
 		}
 		if req.Context().Value(lookAgain{}) != nil {
-			return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Path, errWaited)
+			return nil, fmt.Errorf("%s %s: %s %w", req.Method, req.URL.Path, t.Server, ErrWaited)
 		}
 	}
 }
@@ -87,17 +108,18 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // from what may have changed since.
 type lookAgain struct{}
 
-func lookingAgain(ctx context.Context) context.Context {
+// LookingAgain returns the context for such a request.
+func LookingAgain(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lookAgain{}, true)
 }
 
-// errWaited reports that GitHub asked to wait, or failed, and that the caller must read and write
+// ErrWaited reports that the server asked to wait, or failed, and that the caller must read and write
 // again.
-var errWaited = errors.New("GitHub asked to try again, and no try succeeded")
+var ErrWaited = errors.New("asked to try again, and no try succeeded")
 
 // once sends a copy of the request, with its body from the start.
-func (t *transport) once(req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeoutCause(req.Context(), t.try, fmt.Errorf("%w for %v", errSilent, t.try))
+func (t *Transport) once(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), t.Try, fmt.Errorf("%s %w for %v", t.Server, errSilent, t.Try))
 	defer cancel()
 	type answer struct {
 		resp *http.Response
@@ -108,13 +130,13 @@ func (t *transport) once(req *http.Request) (*http.Response, error) {
 		resp, err := t.send(req.Clone(ctx), req)
 		answered <- answer{resp, err}
 	}()
-	late := time.NewTimer(min(reportAfter, t.try))
+	late := time.NewTimer(min(reportAfter, t.Try))
 	defer late.Stop()
 	var got answer
 	select {
 	case got = <-answered:
 	case <-late.C:
-		t.log(fmt.Sprintf("waiting up to %v for GitHub to answer %s %s", t.try, req.Method, req.URL.Path))
+		t.Log(fmt.Sprintf("waiting up to %v for %s to answer %s %s", t.Try, t.Server, req.Method, req.URL.Path))
 		got = <-answered
 	}
 	if cause := context.Cause(ctx); got.err != nil && errors.Is(cause, errSilent) {
@@ -124,7 +146,7 @@ func (t *transport) once(req *http.Request) (*http.Response, error) {
 }
 
 // send sends a copy of the request and reads the answer.
-func (t *transport) send(out, req *http.Request) (*http.Response, error) {
+func (t *Transport) send(out, req *http.Request) (*http.Response, error) {
 	if req.GetBody != nil {
 		body, err := req.GetBody()
 		if err != nil {
@@ -132,10 +154,10 @@ func (t *transport) send(out, req *http.Request) (*http.Response, error) {
 		}
 		out.Body = body
 	}
-	if t.token != "" && req.URL.Scheme == t.api.Scheme && req.URL.Host == t.api.Host {
-		out.Header.Set("Authorization", "Bearer "+t.token)
+	if t.Authorize != nil && req.URL.Scheme == t.API.Scheme && req.URL.Host == t.API.Host {
+		t.Authorize(out.Header)
 	}
-	resp, err := t.base.RoundTrip(out)
+	resp, err := t.Base.RoundTrip(out)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +176,7 @@ func (t *transport) send(out, req *http.Request) (*http.Response, error) {
 }
 
 // again reports whether to send the request once more, and after how long.
-func (t *transport) again(req *http.Request, resp *http.Response, err error, try int) (time.Duration, bool) {
+func (t *Transport) again(req *http.Request, resp *http.Response, err error, try int) (time.Duration, bool) {
 	growing := time.Second << (try - 1)
 	if err != nil {
 		return growing, req.Context().Err() == nil && repeatable(req.Method)
@@ -164,7 +186,7 @@ func (t *transport) again(req *http.Request, resp *http.Response, err error, try
 		delay, limited := t.limit(resp, try)
 		return delay, limited || resp.StatusCode == http.StatusTooManyRequests
 	case resp.StatusCode >= 500 && resp.StatusCode != http.StatusNotImplemented:
-		if stated, ok := retryAfter(resp, t.clock.Now()); ok {
+		if stated, ok := retryAfter(resp, t.Clock.Now()); ok {
 			growing = stated
 		}
 		return growing, repeatable(req.Method)
@@ -173,13 +195,13 @@ func (t *transport) again(req *http.Request, resp *http.Response, err error, try
 }
 
 // repeatable reports whether sending a request twice has the same effect as once, or the caller
-// checks first (lookingAgain).
+// checks first (LookingAgain).
 func repeatable(method string) bool { return method != http.MethodPost }
 
 // limit distinguishes GitHub's limits from a lack of permission, which is also a 403.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
-func (t *transport) limit(resp *http.Response, try int) (time.Duration, bool) {
-	now := t.clock.Now()
+func (t *Transport) limit(resp *http.Response, try int) (time.Duration, bool) {
+	now := t.Clock.Now()
 	if delay, ok := retryAfter(resp, now); ok {
 		return delay, true
 	}

@@ -1,4 +1,4 @@
-package action
+package measure
 
 import (
 	"path/filepath"
@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// builds returns what a verdict is reproduced with on a computer; nil where that takes a farm.
-func builds(c terminal.Console, cfg *config.Config, f *runFlags, base interleaved.Base) *reproduction.Builds {
-	if f.OnFarm {
+// BuildsOf returns what a verdict is reproduced with on a computer; nil where that takes a farm.
+func BuildsOf(c terminal.Console, cfg *config.Config, onFarm bool, base interleaved.Base) *reproduction.Builds {
+	if onFarm {
 		return nil
 	}
 	b := reproduction.Builds{Scenarios: len(cfg.Scenarios)}
@@ -21,8 +21,8 @@ func builds(c terminal.Console, cfg *config.Config, f *runFlags, base interleave
 	return &b
 }
 
-// configShown returns the path of a configuration for a command, "" for one in its usual place.
-func configShown(c terminal.Console, path string) string {
+// ConfigShown returns the path of a configuration for a command, "" for one in its usual place.
+func ConfigShown(c terminal.Console, path string) string {
 	if path == "" || filepath.Base(path) == config.FileName {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package action
+package artifact
 
 import (
 	"bytes"
@@ -10,17 +10,16 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/runstore"
-	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 )
 
 // maxRunsFile limits the compressed runs of a report, in bytes.
 const maxRunsFile = 32 << 20
 
-// writeRuns adds the judged runs to a report folder, for another job of this run to show: their
+// WriteRuns adds the judged runs to a report folder, for another job of this run to show: their
 // frames, their repetitions and what was kept with them are in no verdict.
-func writeRuns(dir string, runs []run.Run) error {
+func WriteRuns(dir string, runs []run.Run) error {
 	var b bytes.Buffer
-	w, err := runstore.Compress(&b, artifact.RunsFile)
+	w, err := runstore.Compress(&b, RunsFile)
 	if err == nil {
 		_, err = runstore.WriteJSONL(w, func(yield func(run.Run, error) bool) {
 			for _, r := range runs {
@@ -34,7 +33,7 @@ func writeRuns(dir string, runs []run.Run) error {
 		err = w.Close()
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, artifact.RunsFile), b.Bytes(), 0o644)
+		err = os.WriteFile(filepath.Join(dir, RunsFile), b.Bytes(), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write the runs of the report: %w", err)
@@ -42,10 +41,10 @@ func writeRuns(dir string, runs []run.Run) error {
 	return nil
 }
 
-// readRuns reads those of a verdict from a report folder that artifact.ReadFolder has accepted; none
+// ReadRuns reads those of a verdict from a report folder that ReadFolder has accepted; none
 // if it has no such file.
-func readRuns(dir string, v gate.Verdict) ([]run.Run, error) {
-	f, err := os.Open(filepath.Join(dir, artifact.RunsFile))
+func ReadRuns(dir string, v gate.Verdict) ([]run.Run, error) {
+	f, err := os.Open(filepath.Join(dir, RunsFile))
 	if os.IsNotExist(err) {
 		return nil, nil
 	}
