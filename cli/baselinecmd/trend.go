@@ -34,8 +34,11 @@ it changed and between which commits, on which devices, whether anyone accepted
 that and why, and the drift within the quarter. A night counts as one, with each
 device compared with itself.
 
+Builds that were judged and not accepted, as of pull requests, are shown next to
+them, and are no part of a level.
+
 --site writes a folder of static pages to publish: an index, a page for each
-scenario, and with --report the pages of regressions, which stay there.`,
+scenario and night, and with --report those of regressions. They stay there.`,
 		Example: `  apkgate baseline trend
   apkgate baseline trend --scenario read-mail --html trend.html
   apkgate baseline trend --site site --report apkgate-report/verdict.json`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -219,6 +220,132 @@ func TestTrendSiteKeepsReports(t *testing.T) {
 	}
 	if _, err := trended(t, file, 80, "--site", filepath.Join(site, "regression")); err == nil || !strings.Contains(err.Error(), "want the name of a page") {
 		t.Errorf("a list that leads out of the folder: %v", err)
+	}
+}
+
+// pull adds the run of a pull request that takes half more, which the gate refused.
+func pull(t *testing.T, file string, night int, scenario string) {
+	t.Helper()
+	c := terminal.Console{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}
+	store, err := openstore.Open(t.Context(), c, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	r := run.Run{
+		Format: run.Format, ID: "pull-7", Started: time.Date(2026, 1, 1+night, 15, 0, 0, 0, time.UTC), App: run.App{Package: "com.example.mail", Version: "2.2"},
+		Source: run.Source{Commit: strings.Repeat("f", 40), Ref: "refs/pull/7/merge"}, Scenario: scenario, Session: "pull 7", Status: run.Complete, Warnings: []run.Warning{},
+		Context:    map[string]string{"manufacturer": "Google", "model": "Pixel 9", "sdk": "34"},
+		Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.count": 600, "frames.duration_ms": 30}}},
+	}
+	if _, err := store.Add(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Judge(t.Context(), map[string]run.Judged{"pull-7": {Outcome: "regression"}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// links returns the targets of the links in all pages of a folder, as files; fragments are left out.
+func links(t *testing.T, site string) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	err := filepath.WalkDir(site, func(page string, d os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(page) != ".html" {
+			return err
+		}
+		text, err := os.ReadFile(page)
+		for _, found := range regexp.MustCompile(`href="([^"#]+)"`).FindAllStringSubmatch(string(text), -1) {
+			out[filepath.Join(filepath.Dir(page), found[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Of eighty nights with one step, the newest thirty and both sides of the step have a page of their
+// own, and so has a pull request. What earlier days left stays linked, up to 300 pages, and no link
+// of the site leads nowhere, whatever the history has lost since.
+func TestTrendSiteKeepsRuns(t *testing.T) {
+	t.Parallel()
+	file, site := nightly(t, 80, 25, "read-mail"), t.TempDir()
+	pull(t, file, 60, "read-mail")
+	if _, err := trended(t, file, 80, "--site", site); err != nil {
+		t.Fatal(err)
+	}
+	pages, _ := filepath.Glob(filepath.Join(site, "measured", "*", "*.html"))
+	if len(pages) != 30+2+1 {
+		t.Fatalf("%d pages of runs, want those of 32 nights and a pull request: %v", len(pages), pages)
+	}
+	for day, wants := range map[string][]string{
+		"2026-01-26": {"Accepted on purpose", "+20", "larger &lt;b&gt;previews&lt;/b&gt;, #12", "apkgate baseline show run-025-0", "Pixel 9", "26 Jan 2026 02:00 UTC"},
+		"2026-03-02": {"No number changed its level", "Not accepted", "Pull request 7, commit ffffffffff was judged as regression", "refs/pull/7/merge", "version 2.2"},
+	} {
+		found, _ := filepath.Glob(filepath.Join(site, "measured", "*", day+"-*.html"))
+		all := ""
+		for _, page := range found {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += strings.ReplaceAll(string(text), "\u00a0", " ")
+		}
+		for _, want := range wants {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s: %d pages, none with %q", day, len(found), want)
+			}
+		}
+	}
+	folder := filepath.Dir(pages[0])
+	for day := range 310 {
+		name := time.Date(2024, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) + "-00000000.html"
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "mine.html"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []string{nightly(t, 90, 25, "read-mail"), nightly(t, 8, 99, "send-mail")} {
+		if _, err := trended(t, next, 80, "--site", site); err != nil {
+			t.Fatal(err)
+		}
+		for target := range links(t, site) {
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("a link leads nowhere: %v", err)
+			}
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(folder, "2024-*.html"))
+	if _, err := os.Stat(filepath.Join(folder, "mine.html")); err != nil || len(left) != 300-11 || len(left) > 0 && filepath.Base(left[0]) != "2024-01-22-00000000.html" {
+		t.Errorf("%d old pages from %v on (%v), want the newest 289: 11 of the first night's 33 are not written anew", len(left), left[:1], err)
+	}
+}
+
+// A pull request changes no level of a trend, and is shown as what it is.
+func TestTrendShowsPullRequests(t *testing.T) {
+	t.Parallel()
+	file := nightly(t, 20, 99, "read-mail")
+	pull(t, file, 12, "read-mail")
+	got, err := trended(t, file, 80)
+	if got = strings.ReplaceAll(got, "\u00a0", " "); err != nil || !strings.Contains(got, "Steady:") {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	for _, want := range []string{"Judged, not accepted", "pull request 7", "regression"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	page := filepath.Join(t.TempDir(), "trend.html")
+	if _, err := trended(t, file, 80, "--html", page); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), `class="ring worse"`) || !strings.Contains(string(text), "1 build not accepted, the newest") {
+		t.Errorf("%v: the pictures have no ring for the pull request", err)
 	}
 }
 

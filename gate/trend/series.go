@@ -40,7 +40,7 @@ func (h *history) number(cell run.Cell) Number {
 	if len(h.Devices) < 2 {
 		return n
 	}
-	if h.points += len(all.at); h.points > mostPoints {
+	if h.points += len(all.at) + len(h.beside.runs); h.points > mostPoints {
 		h.Abridged++
 		return n
 	}
@@ -59,7 +59,7 @@ func (h *history) number(cell run.Cell) Number {
 // values are a number's values on the judged scale, by night.
 type values struct {
 	scale metric.Scale
-	ways  int
+	ways  map[string]int
 	at    []value
 }
 
@@ -82,17 +82,17 @@ func (h *history) values(cell run.Cell, m metric.Metric) values {
 		}
 		raw[i] = x
 	}
-	out := values{scale: m.ScaleOf(least)}
-	ways, places := map[string]int{}, map[[3]int]int{}
+	out := values{scale: m.ScaleOf(least), ways: map[string]int{}}
+	places := map[[3]int]int{}
 	for i, x := range raw {
 		if math.IsNaN(x) {
 			continue
 		}
 		name := m.Way(h.runs[i].Context)
-		way, known := ways[name]
+		way, known := out.ways[name]
 		if !known {
-			way = len(ways)
-			ways[name] = way
+			way = len(out.ways)
+			out.ways[name] = way
 		}
 		key := [3]int{h.nights[i], h.devices[i], way}
 		at, known := places[key]
@@ -105,7 +105,6 @@ func (h *history) values(cell run.Cell, m metric.Metric) values {
 		v.y = (v.y*float64(v.runs) + m.On(out.scale, x)) / float64(v.runs+1)
 		v.runs++
 	}
-	out.ways = len(ways)
 	slices.SortStableFunc(out.at, func(a, b value) int { return a.night - b.night })
 	return out
 }
@@ -113,7 +112,7 @@ func (h *history) values(cell run.Cell, m metric.Metric) values {
 // series finds the levels of the values.
 func (h *history) series(v values, m metric.Metric, cell run.Cell) Series {
 	p := polish(v)
-	out := Series{Points: []Point{}, Levels: []Level{}, Changes: []Change{}}
+	out := Series{Points: []Point{}, Levels: []Level{}, Changes: []Change{}, Judged: h.judged(v, p, m, cell)}
 	for i, night := range p.nights {
 		out.Points = append(out.Points, Point{night, gate.Finite(m.Back(v.scale, p.middle+p.effects[i]))})
 	}
@@ -188,10 +187,11 @@ const nearStep = 2
 
 // polished is the two-way fit of devices and nights.
 type polished struct {
-	nights  []int     // with values, in order
-	effects []float64 // of each of them, how far all devices lie off their own levels
-	weights []float64 // of each of them, in nights of the usual number of devices
-	middle  float64   // the mean level of the devices
+	nights  []int              // with values, in order
+	effects []float64          // of each of them, how far all devices lie off their own levels
+	weights []float64          // of each of them, in nights of the usual number of devices
+	middle  float64            // the mean level of the devices
+	own     map[[2]int]float64 // the level of each device, by the way in which it is measured
 }
 
 // polish fits a level of each device, and an effect of each night, by medians in turn (Tukey's median
@@ -248,11 +248,13 @@ func (p *polished) level(v values, byDevice map[[2]int][]int, byNight map[int][]
 		place[night] = k
 	}
 	var means []float64
-	for _, of := range byDevice {
+	p.own = map[[2]int]float64{}
+	for device, of := range byDevice {
 		mean := 0.0
 		for _, i := range of {
 			mean += (v.at[i].y - p.effects[place[v.at[i].night]]) / float64(len(of))
 		}
+		p.own[device] = mean
 		means = append(means, mean)
 	}
 	slices.Sort(means)

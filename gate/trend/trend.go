@@ -4,8 +4,10 @@
 // Runs are put together by the night that they were measured in. In each scenario, each number has
 // a series for every device and one for the fleet: what a night shows on several devices, each
 // compared with itself, so that a night without the slow phone is no improvement. Levels are found
-// by stat.Segments, on the scale on which the gate judges the metric. They decide nothing: a
-// verdict belongs to the neighbouring packages, and the drift of a quarter to package drift.
+// by stat.Segments, on the scale on which the gate judges the metric. Builds that were judged and
+// not accepted, as of pull requests, have a place next to the series and no part in its levels.
+// Levels decide nothing: a verdict belongs to the neighbouring packages, and the drift of a quarter
+// to package drift.
 package trend
 
 import (
@@ -20,11 +22,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Run is an accepted run of the history.
+// Run is a run of the history: an accepted one, or one that was judged and not accepted.
 type Run struct {
 	run.Summary
 	Package, Scenario string
 	Decision          Decision
+	// Outcome is what the gate said of a run that is not accepted, "" for an accepted one, and Ref
+	// what it was built from, such as "refs/pull/7/merge".
+	Outcome gate.Outcome
+	Ref     string
 }
 
 // Decision is what was decided about a run. The zero value is a run that was accepted without a
@@ -47,6 +53,7 @@ type Scenario struct {
 	LeftOut  int      `json:"left_out"` // older runs, beyond MostNights
 	Nights   []Night  `json:"nights"`   // oldest first
 	Devices  []Device `json:"devices"`
+	Judged   []Judged `json:"judged"`  // not accepted, since the first night, oldest first
 	Numbers  []Number `json:"numbers"` // by metric, the whole run before its events
 	// Abridged counts the numbers whose devices were left out: there were too many points.
 	Abridged int `json:"abridged"`
@@ -61,6 +68,17 @@ type Night struct {
 	Runs    []string  `json:"runs"`
 	// Decisions are those with a reason, or that began a new level, each once.
 	Decisions []Decision `json:"decisions,omitempty"`
+}
+
+// Judged is a build that was judged and not accepted, such as a pull request's: the runs of one
+// session, and those of one commit that began within twelve hours.
+type Judged struct {
+	Started time.Time    `json:"started"`
+	Commit  string       `json:"commit"`
+	Ref     string       `json:"ref"`
+	Outcome gate.Outcome `json:"outcome"` // the gravest of its runs
+	Runs    []string     `json:"runs"`
+	Night   int          `json:"night"` // the last one that began before it
 }
 
 // Device is a context, as far as the policy distinguishes them.
@@ -89,6 +107,13 @@ type Series struct {
 	Points  []Point  `json:"points"`
 	Levels  []Level  `json:"levels"`
 	Changes []Change `json:"changes"`
+	Judged  []Beside `json:"judged"` // of builds that are not accepted, on the devices of the series
+}
+
+// Beside is the value of a build that is not accepted, comparable with the points of its series.
+type Beside struct {
+	Judged int     `json:"judged"` // its place in Scenario.Judged
+	Value  float64 `json:"value"`
 }
 
 // Point is a night's value, in the metric's unit. The fleet's is that of a device with the mean
@@ -126,8 +151,12 @@ type Change struct {
 	Decision *Decision `json:"decision"`
 }
 
-// MostNights limits the nights of a scenario: the newest ones count.
-const MostNights = 1000
+// MostNights limits the nights of a scenario, and MostJudged the builds that are not accepted: the
+// newest ones count.
+const (
+	MostNights = 1000
+	MostJudged = 100
+)
 
 // mostPoints limits the points of a scenario's devices: the first numbers have them.
 const mostPoints = 200_000
@@ -149,7 +178,9 @@ func of(p gate.Policy, catalogue *metric.Catalogue, runs []Run, c costs) []Scena
 	}
 	var out []Scenario
 	for _, group := range by {
-		out = append(out, scenarioOf(p.WithLevel(), catalogue, group, c))
+		if slices.ContainsFunc(group, Run.accepted) {
+			out = append(out, scenarioOf(p.WithLevel(), catalogue, group, c))
+		}
 	}
 	slices.SortFunc(out, func(a, b Scenario) int {
 		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Scenario, b.Scenario))
@@ -163,17 +194,28 @@ type history struct {
 	policy    gate.Policy
 	catalogue *metric.Catalogue
 	costs     costs
-	runs      []Run // oldest first
-	nights    []int // of each run
-	devices   []int // of each run
+	runs      []Run          // oldest first
+	nights    []int          // of each run
+	devices   []int          // of each run
+	places    map[string]int // of each device in Devices, by its key
+	beside    beside
 }
 
 func scenarioOf(p gate.Policy, catalogue *metric.Catalogue, runs []Run, c costs) Scenario {
-	h := &history{policy: p, catalogue: catalogue, costs: c, runs: slices.Clone(runs)}
-	h.Package, h.Scenario.Scenario, h.Runs = runs[0].Package, runs[0].Scenario, len(runs)
-	slices.SortStableFunc(h.runs, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	h := &history{policy: p, catalogue: catalogue, costs: c}
+	h.Package, h.Scenario.Scenario = runs[0].Package, runs[0].Scenario
+	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return a.Started.Compare(b.Started) })
+	for _, r := range sorted {
+		if r.accepted() {
+			h.runs = append(h.runs, r)
+		} else {
+			h.beside.runs = append(h.beside.runs, r)
+		}
+	}
+	h.Runs = len(h.runs)
 	h.byNight()
 	h.byDevice()
+	h.byBuild()
 	for _, cell := range h.cells() {
 		h.Numbers = append(h.Numbers, h.number(cell))
 	}
@@ -184,21 +226,32 @@ func scenarioOf(p gate.Policy, catalogue *metric.Catalogue, runs []Run, c costs)
 // together is how far apart runs of one commit may begin to be of one night.
 const together = 12 * time.Hour
 
-// byNight finds the night of each run, and leaves out runs of the oldest nights beyond MostNights.
-func (h *history) byNight() {
+// grouped returns the group of each run, and the first run of each group: runs of one session, and
+// those of one commit that began within twelve hours, are together. The runs are oldest first.
+func grouped(runs []Run) (groups []int, first []Run) {
 	sessions, commits := map[string]int{}, map[string]int{}
-	for _, r := range h.runs {
+	for _, r := range runs {
 		at, known := sessions[r.Session]
 		if !known || r.Session == "" {
 			at, known = commits[r.Commit]
-			known = known && r.Commit != "" && r.Started.Sub(h.Nights[at].Started) < together
+			known = known && r.Commit != "" && r.Started.Sub(first[at].Started) < together
 		}
 		if !known {
-			at = len(h.Nights)
-			h.Nights = append(h.Nights, Night{Started: r.Started, Commit: r.Commit})
+			at = len(first)
+			first = append(first, r)
 		}
 		sessions[r.Session], commits[r.Commit] = at, at
-		h.nights = append(h.nights, at)
+		groups = append(groups, at)
+	}
+	return groups, first
+}
+
+// byNight finds the night of each run, and leaves out runs of the oldest nights beyond MostNights.
+func (h *history) byNight() {
+	var first []Run
+	h.nights, first = grouped(h.runs)
+	for _, r := range first {
+		h.Nights = append(h.Nights, Night{Started: r.Started, Commit: r.Commit})
 	}
 	cut := max(0, len(h.Nights)-MostNights)
 	var kept []Run
@@ -219,13 +272,13 @@ func (h *history) byNight() {
 }
 
 func (h *history) byDevice() {
-	places := map[string]int{}
+	h.places = map[string]int{}
 	for _, r := range h.runs {
 		key := devctx.Key(devctx.Telling(r.Context, h.policy.Use))
-		at, known := places[key]
+		at, known := h.places[key]
 		if !known {
 			at = len(h.Devices)
-			places[key] = at
+			h.places[key] = at
 			h.Devices = append(h.Devices, Device{Context: r.Context})
 		}
 		h.Devices[at].Context = r.Context // the newest has the most properties

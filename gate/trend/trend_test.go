@@ -159,3 +159,56 @@ func TestOddValues(t *testing.T) {
 		t.Errorf("of no runs: %+v", got)
 	}
 }
+
+// Pull requests have a value next to the accepted ones, the fleet's being that of a phone of the
+// mean level, and change no level. What was measured before the first night, or on another phone,
+// has none.
+func TestJudgedBuildsAreNoPartOfALevel(t *testing.T) {
+	t.Parallel()
+	var runs []Run
+	for night := range 30 {
+		runs = append(runs, at(night, "a", 10), at(night, "b", 40))
+	}
+	quiet, _ := only(t, runs)
+	judged := func(night int, phone string, ms float64, outcome gate.Outcome, ref string) Run {
+		r := at(night, phone, ms)
+		r.ID, r.Session, r.Ref, r.Outcome = "pull "+r.ID, ref+fmt.Sprint(night), ref, outcome
+		r.Commit, r.Started = r.Session, r.Started.Add(15*time.Hour)
+		return r
+	}
+	for night := 10; night < 30; night++ {
+		runs = append(runs, judged(night, "a", 15, gate.Pass, "refs/pull/7/merge"), judged(night, "b", 60, gate.Regression, "refs/pull/7/merge"))
+	}
+	early := judged(0, "a", 11, gate.Pass, "refs/pull/1/merge")
+	early.Started = early.Started.AddDate(0, 0, -1)
+	s, n := only(t, append(runs, early, judged(12, "c", 15, gate.Pass, "refs/pull/8/merge")))
+	if len(n.Fleet.Changes) != 0 || len(n.Fleet.Levels) != 1 || s.Runs != quiet.Runs || len(s.Nights) != 30 || len(s.Devices) != 2 {
+		t.Fatalf("%d runs, %d nights, levels %+v: not those of the accepted runs alone", s.Runs, len(s.Nights), n.Fleet.Levels)
+	}
+	if len(s.Judged) != 21 || len(n.Fleet.Judged) != 20 || len(n.Devices[1].Judged) != 20 {
+		t.Fatalf("%d builds, %d values of the fleet; want 21 and 20", len(s.Judged), len(n.Fleet.Judged))
+	}
+	first := s.Judged[0]
+	if first.Outcome != gate.Regression || first.Night != 10 || first.Ref != "refs/pull/7/merge" || strings.Join(first.Runs, " ") != "pull a10 pull b10" {
+		t.Errorf("%+v", first)
+	}
+	gatetest.About(t, "fleet", n.Fleet.Judged[0].Value, 1.5*math.Sqrt(10*40)) // half more on each phone
+	gatetest.About(t, "the second phone", n.Devices[1].Judged[0].Value, 60)
+}
+
+// Only the newest builds that were not accepted are kept, and a history of nothing else is none.
+func TestMostJudgedBuilds(t *testing.T) {
+	t.Parallel()
+	runs := []Run{at(0, "a", 10)}
+	for k := range MostJudged + 5 {
+		r := at(k+1, "a", 10)
+		r.Outcome = gate.Pass
+		runs = append(runs, r)
+	}
+	if s, n := only(t, runs); len(s.Judged) != MostJudged || s.Judged[0].Runs[0] != "a6" || len(n.Fleet.Judged) != MostJudged {
+		t.Errorf("%d builds from %v on", len(s.Judged), s.Judged[0].Runs)
+	}
+	if got := Of(gatetest.Policy(t, gate.PresetDefault), metric.Default(), runs[1:]); len(got) != 0 {
+		t.Errorf("of no accepted run: %d scenarios", len(got))
+	}
+}

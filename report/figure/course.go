@@ -31,6 +31,14 @@ type CourseRow struct {
 	Levels []CourseLevel
 	Steps  []CourseStep
 	Marks  []CourseMark // values of other runs than accepted ones
+	Rings  []CourseRing // values of builds that are no part of the series
+}
+
+// CourseRing is a build that was measured after the night At.
+type CourseRing struct {
+	At    int
+	Value float64
+	Tone  document.Tone
 }
 
 // CoursePoint is a night's value; At is the night's place.
@@ -111,6 +119,9 @@ func (f Course) drawRow(c *canvas, x scale, r CourseRow, top, tall float64) {
 	for _, l := range r.Levels {
 		c.line("level", x.at(float64(l.From)-0.4), y.at(l.Start), x.at(float64(l.To)+0.4), y.at(l.End))
 	}
+	for _, b := range r.Rings {
+		c.circle("ring "+classOf(b.Tone), x.at(float64(b.At)+0.5), y.at(b.Value), 3.5)
+	}
 	drawSteps(c, x, r.Steps, top, tall)
 	for _, m := range r.Marks {
 		at, height := x.at(float64(m.At)), y.at(m.Value)
@@ -174,6 +185,9 @@ func (r CourseRow) scale(from, to float64, m metric.Metric) scale {
 	for _, x := range r.Marks {
 		all = append(all, x.Value)
 	}
+	for _, x := range r.Rings {
+		all = append(all, x.Value)
+	}
 	low, high := around(all)
 	return newScale(low, high, from, to, m.Log)
 }
@@ -221,6 +235,9 @@ func (f Course) Description() string {
 		}
 		for i, l := range r.Levels[max(0, len(r.Levels)-mostLevels):] {
 			text += []string{"; ", ", then "}[min(i, 1)] + f.level(l)
+		}
+		if k := len(r.Rings); k > 0 {
+			text += fmt.Sprintf("; %s not accepted, the newest %s", prose.Count(k, "build", "builds"), wording.Value(f.Metric, r.Rings[k-1].Value))
 		}
 		for _, m := range r.Marks {
 			text += "; " + m.Label + " " + wording.Value(f.Metric, m.Value)

@@ -89,11 +89,18 @@ func sections(all []document.Section) []section {
 func shownIn(all []document.Section) map[string]string {
 	out := map[string]string{}
 	for _, s := range all {
-		if g, ok := s.Body.(*document.Gallery); ok {
-			for _, f := range g.Figures {
-				if _, known := out[f.Of]; !known && f.Of != "" {
-					out[f.Of] = f.ID
-				}
+		var figures []document.Figure
+		switch body := s.Body.(type) {
+		case *document.Gallery:
+			figures = body.Figures
+		case *document.Groups:
+			for _, g := range body.Groups[:body.Rooms.Page.MostOf(len(body.Groups))] {
+				figures = append(figures, g.Figures...)
+			}
+		}
+		for _, f := range figures {
+			if _, known := out[f.Of]; !known && f.Of != "" {
+				out[f.Of] = f.ID
 			}
 		}
 	}

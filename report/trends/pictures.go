@@ -21,14 +21,21 @@ const (
 // guide says how to read a picture.
 const guide = "Each dot is a night of accepted runs, each line a level. At a dashed line the level changed, by the share above it; ✓ marks a change that was accepted on purpose. Where more nights than fit are drawn, a dot is the median of consecutive ones."
 
+// judgedGuide says what else is in one.
+const judgedGuide = "A ring is a build that was judged and not accepted, as of a pull request: it is no part of a level."
+
 // picturesSection draws what is new, or else the first numbers.
 func picturesSection(all []number, several bool) document.Section {
 	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 3}}}
 	for i, n := range all[:min(len(all), mostPictures)] {
 		f := n.course(several)
-		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("p%d", i), Caption: n.caption(several), Detail: n.detail(), Picture: f})
+		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("p%d", i), Caption: n.caption(several), Detail: n.detail(), Of: n.name(), Picture: f})
 	}
-	return document.Section{ID: "pictures", Title: document.Everywhere("Over time"), Guide: guide, Body: g}
+	text := guide
+	if slices.ContainsFunc(all[:min(len(all), mostPictures)], func(n number) bool { return len(n.shown().Judged) > 0 }) {
+		text += " " + judgedGuide
+	}
+	return document.Section{ID: "pictures", Title: document.Everywhere("Over time"), Guide: text, Body: g}
 }
 
 func (n number) caption(several bool) string {
@@ -66,7 +73,7 @@ func everyNumber(all []number, several bool) document.Section {
 			group.Lines = append(group.Lines, text+".")
 		}
 		if i < mostDrawn {
-			group.Figures = []document.Figure{{ID: fmt.Sprintf("n%d", i), Caption: n.caption(several), Picture: n.course(several)}}
+			group.Figures = []document.Figure{{ID: fmt.Sprintf("n%d", i), Caption: n.caption(several), Of: n.name(), Picture: n.course(several)}}
 			if len(n.Devices) > 1 {
 				f := n.byDevice(several)
 				group.Figures = append(group.Figures, document.Figure{ID: fmt.Sprintf("d%d", i), Caption: "By device", Detail: "Each on a scale of its own.", Picture: f})
@@ -133,6 +140,10 @@ func rowOf(s trend.Series) figure.CourseRow {
 // row returns a series with its changes.
 func (n number) row(s trend.Series) figure.CourseRow {
 	out := rowOf(s)
+	for _, j := range s.Judged {
+		build := n.scenario.Judged[j.Judged]
+		out.Rings = append(out.Rings, figure.CourseRing{At: build.Night, Value: j.Value, Tone: toneOf(build.Outcome)})
+	}
 	for _, c := range s.Changes {
 		tone := document.Better
 		if c.Direction == gate.ToRegression {

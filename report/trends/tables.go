@@ -3,6 +3,7 @@ package trends
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/trend"
@@ -33,7 +34,15 @@ func numbersTable(all []number, several bool) *document.Table {
 	for _, n := range all {
 		t.Add(mostRows, n.tone(), n.what(several), rowOf(n.shown()).Spark(sparkWidth), n.level(), n.lastChange(), n.since(), n.drift(), n.status())
 	}
+	for i := range t.Rows {
+		t.Rows[i].Of = all[i].name()
+	}
 	return t
+}
+
+// name identifies the number among all.
+func (n number) name() string {
+	return strings.Join([]string{n.scenario.Package, n.scenario.Scenario, n.Event, n.Name}, "\x00")
 }
 
 // tone is that of the news.
@@ -98,10 +107,8 @@ type step struct {
 	device int
 }
 
-// changesSection lists the changes, newest first: those of the fleet, and those of single devices
-// that it doesn't show.
-func changesSection(all []number, several bool) document.Section {
-	var steps []step
+// stepsOf returns the changes of level of the fleet, and those of single devices that it doesn't show.
+func stepsOf(all []number) (steps []step) {
 	for _, n := range all {
 		for _, c := range n.Fleet.Changes {
 			steps = append(steps, step{n, c, -1})
@@ -114,6 +121,12 @@ func changesSection(all []number, several bool) document.Section {
 			}
 		}
 	}
+	return steps
+}
+
+// changesSection lists the changes, newest first.
+func (in Input) changesSection(all []number, several bool) document.Section {
+	steps := stepsOf(all)
 	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(b.started(), a.started()) })
 	t := &document.Table{
 		Columns: document.Columns([]string{"From", "Commits", "Since"}, "What", "Change", "From", "Since", "Commits", "Status"),
@@ -125,6 +138,9 @@ func changesSection(all []number, several bool) document.Section {
 	}
 	for _, s := range steps {
 		t.Add(mostRows, s.tone(), s.cells(several)...)
+		if len(t.Rows) == t.Total {
+			t.Rows[t.Total-1].Link = in.pageOf(s.scenario.Nights[s.First].Runs)
+		}
 	}
 	return document.Section{ID: "changes", Title: document.Everywhere("Changes of level"), Body: t}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/trend"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
@@ -33,14 +34,38 @@ type Input struct {
 	Notes     []string
 	Warnings  []string
 	Version   string
+	// Runs are what is known of runs besides their numbers, by their ids.
+	Runs map[string]RunDetail
 	// Reports are the pages of runs' own reports, newest first, with addresses relative to the page.
 	Reports []Report
+	// Measured are the addresses of the pages of nights and judged builds, relative to the page, by
+	// the id of the first run of each.
+	Measured map[string]string
+	// Up leads to what a page is a part of.
+	Up []document.Fact
 }
 
 // Report is the page of a report.
 type Report struct {
 	Title string
 	Page  string
+	Runs  []string // their ids
+}
+
+// RunDetail is what is known of a run besides its numbers.
+type RunDetail struct {
+	Version, Ref string
+	Context      map[string]string
+	Repetitions  int
+	Outcome      gate.Outcome // what the gate said of it, "" for nothing
+}
+
+// pageOf returns the address of the page of a night or a judged build by its runs, "" for none.
+func (in Input) pageOf(runs []string) string {
+	if len(runs) == 0 {
+		return ""
+	}
+	return in.Measured[runs[0]]
 }
 
 // recentNights is how many of the newest nights are news: an older change is history.
@@ -70,7 +95,8 @@ func Index(in Input, page func(trend.Scenario) string) document.Document {
 			ID: fmt.Sprintf("s%d", len(d.Sections)), Title: document.Everywhere(titleOf(s)), Guide: nightsOf(s) + ".", Body: table,
 		})
 	}
-	d.Sections = append(append(d.Sections, changesSection(all, true), in.decisions()), in.reports()...)
+	d.Sections = append(d.Sections, in.changesSection(all, true), in.decisions(), in.judgedSection(all, true))
+	d.Sections = append(d.Sections, in.reports()...)
 	return d
 }
 
@@ -111,10 +137,12 @@ func (in Input) document(all []number, several bool) document.Document {
 	if left := len(in.Scenarios) - mostFacts; left > 0 {
 		d.Facts = append(d.Facts, document.Fact{Label: "And", Text: prose.Count(left, "more scenario", "more scenarios")})
 	}
+	d.Facts = append(d.Facts, in.Up...)
 	table := numbersTable(all, several)
 	d.Sections = []document.Section{
 		picturesSection(all, several), {ID: "numbers", Title: document.Everywhere("Numbers"), Body: table},
-		changesSection(all, several), in.decisions(), everyNumber(all, several), devicesSection(all, several),
+		in.changesSection(all, several), in.decisions(), in.judgedSection(all, several), everyNumber(all, several),
+		devicesSection(all, several), in.nightsSection(several),
 	}
 	for _, w := range in.Warnings[:min(len(in.Warnings), mostWarnings)] {
 		d.Warnings.Items = append(d.Warnings.Items, document.Item{Text: wording.Sentence(w)})
@@ -156,6 +184,7 @@ func (in Input) decisions() document.Section {
 	type said struct {
 		at   time.Time
 		text string
+		page string
 	}
 	var all []said
 	for _, s := range in.Scenarios {
@@ -165,7 +194,7 @@ func (in Input) decisions() document.Section {
 				if n.Commit != "" {
 					text += ", commit " + short(n.Commit)
 				}
-				all = append(all, said{n.Started, text + ": " + decided(d)})
+				all = append(all, said{n.Started, text + ": " + decided(d), in.pageOf(n.Runs)})
 			}
 		}
 	}
@@ -175,7 +204,7 @@ func (in Input) decisions() document.Section {
 		Rooms: document.Rooms{Terminal: document.Room{Open: 5}, Comment: document.Room{Open: 3, Most: 10}, Page: document.Room{Open: 10}},
 	}
 	for _, d := range all[:min(len(all), mostReports)] {
-		l.Items = append(l.Items, document.Item{Text: d.text})
+		l.Items = append(l.Items, document.Item{Text: d.text, Links: document.Links{Page: d.page}})
 	}
 	return document.Section{ID: "decisions", Title: document.Everywhere("Accepted on purpose"), Body: l}
 }

@@ -1,8 +1,8 @@
 // Package trendsite reads a history over time, and publishes it as a folder of pages.
 //
-// It finds the accepted runs with what was decided about them, and writes a site whose pages stay
-// valid: an index, a page for each scenario, and the reports of regressions, which outlive the
-// files of the job that made them. Levels belong to gate/trend, their presentation to
+// It finds the accepted runs with what was decided about them, and those that were judged and not
+// accepted. It writes a site whose pages stay valid: an index, a page for each scenario, night and
+// judged build, and the reports of regressions, which outlive the files of the job that made them. Levels belong to gate/trend, their presentation to
 // report/trends.
 package trendsite
 
@@ -14,6 +14,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
@@ -28,13 +29,17 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// MostRuns limits the accepted runs that are read, newest first.
-const MostRuns = 20_000
+// MostRuns limits the accepted runs that are read, newest first, and mostJudged those that were
+// judged and not accepted, which are read in full.
+const (
+	MostRuns   = 20_000
+	mostJudged = 300
+)
 
-// Read returns the trend of the accepted runs that match the filter. Runs from before a new level
-// belong to it too.
+// Read returns the trend of the accepted runs that match the filter, and next to it those that were
+// judged and not accepted, as of pull requests. Runs from before a new level belong to it too.
 func Read(ctx context.Context, s runstore.Store, set settings.Settings, f runstore.Filter) (trends.Input, error) {
-	out := trends.Input{Version: version.Tool()}
+	out := trends.Input{Version: version.Tool(), Runs: map[string]trends.RunDetail{}}
 	f.States, f.Status, f.Limit = []runstore.State{runstore.Accepted, runstore.Rebaselined}, run.Complete, MostRuns+1
 	r := reading{ctx: ctx, store: s, set: set, catalogue: set.Catalogue, listed: map[string]runstore.Entry{}}
 	for e, err := range s.List(ctx, f) {
@@ -46,9 +51,13 @@ func Read(ctx context.Context, s runstore.Store, set settings.Settings, f runsto
 			break
 		}
 		r.listed[e.Run.ID] = e
+		out.Runs[e.Run.ID] = detailOf(e)
+		if r.oldest.IsZero() || e.Run.Started.Before(r.oldest) {
+			r.oldest = e.Run.Started
+		}
 		r.simulated = r.simulated || e.Run.Context[devctx.Simulated] == "true"
 	}
-	if err := errors.Join(r.present(), r.rest()); err != nil {
+	if err := errors.Join(r.present(), r.rest(), r.judged(f, &out)); err != nil {
 		return out, openstore.Error(err)
 	}
 	if r.simulated {
@@ -67,7 +76,17 @@ type reading struct {
 	listed    map[string]runstore.Entry
 	layouts   run.Layouts
 	runs      []trend.Run
+	oldest    time.Time // the start of the first accepted run
 	simulated bool
+}
+
+// detailOf returns what a page of a run says of it besides its numbers.
+func detailOf(e runstore.Entry) trends.RunDetail {
+	d := trends.RunDetail{Version: e.Run.App.Version, Ref: e.Run.Source.Ref, Repetitions: e.Iterations, Context: e.Run.Context}
+	if e.Run.Judged != nil {
+		d.Outcome = gate.Outcome(e.Run.Judged.Outcome)
+	}
+	return d
 }
 
 // take adds a run's numbers, and takes it off the list.
@@ -124,6 +143,46 @@ func (r *reading) rest() error {
 		}
 		r.declared(e.Run)
 		r.take(runstore.Summarize(e.Run, r.set.Policy.Centre))
+	}
+	return nil
+}
+
+// judged takes the newest runs that were judged and not accepted, since the first accepted one.
+func (r *reading) judged(f runstore.Filter, out *trends.Input) error {
+	f.States, f.From, f.Limit = []runstore.State{runstore.Unmarked, runstore.Rejected}, r.oldest, MostRuns
+	found := map[string]trends.RunDetail{}
+	for e, err := range r.store.List(r.ctx, f) {
+		if errors.Is(err, runstore.ErrDamaged) { // it has no part in a level; baseline verify reports it
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if e.Run.Judged == nil {
+			continue
+		}
+		if len(found) == mostJudged {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("only the newest %d runs that were judged and not accepted are shown", mostJudged))
+			break
+		}
+		found[e.Run.ID] = detailOf(e)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	for e, err := range r.store.Export(r.ctx, runstore.Filter{IDs: slices.Sorted(maps.Keys(found))}) {
+		if errors.Is(err, runstore.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.declared(e.Run)
+		s := runstore.Summarize(e.Run, r.set.Policy.Centre)
+		s.Cells = r.layouts.Share(s.Cells)
+		detail := found[s.ID]
+		out.Runs[s.ID] = detail
+		r.runs = append(r.runs, trend.Run{Summary: s, Package: e.Run.App.Package, Scenario: e.Run.Scenario, Outcome: detail.Outcome, Ref: detail.Ref})
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -44,7 +45,7 @@ const (
 	listFile   = "reports.json" // in runsFolder
 )
 
-// mostReports limits the reports that a site keeps; the oldest are removed.
+// mostReports limits the reports that a site keeps: a line stays of the oldest ones.
 const mostReports = 500
 
 // kept is the list of a site's reports, newest first.
@@ -65,8 +66,9 @@ type keptPage struct {
 }
 
 // Site writes the pages of a trend into a folder, and adds the saved verdicts in the files: those
-// that are a regression get a page of their own, which stays. Pages that are there are replaced
-// one by one, the index last.
+// that are a regression get a page of their own, which stays, as nights and judged builds do. Pages
+// that are there are replaced one by one, the index after all that it leads to; what no page leads
+// to any more is removed last.
 func Site(ctx context.Context, c terminal.Console, s runstore.Store, set settings.Settings, in trends.Input, folder string, verdicts []string) error {
 	list, err := readKept(folder)
 	if err != nil {
@@ -80,20 +82,48 @@ func Site(ctx context.Context, c terminal.Console, s runstore.Store, set setting
 	if err := list.write(folder); err != nil {
 		return err
 	}
+	var all []*measuredPages
+	index := in
+	index.Measured = map[string]string{}
 	for _, one := range in.Scenarios {
-		page := in
-		page.Scenarios, page.Reports = []trend.Scenario{one}, list.of(one.Scenario).links("../"+runsFolder+"/")
-		if err := writePage(filepath.Join(folder, filepath.FromSlash(pageOf(one))), trends.Of(page)); err != nil {
+		pages, err := writeScenario(folder, in, one, list.of(one.Scenario))
+		if err != nil {
 			return err
 		}
+		all = append(all, pages)
+		maps.Copy(index.Measured, pages.links(""))
 	}
-	in.Reports = list.links(runsFolder + "/")
-	index := trends.Index(in, pageOf)
-	err = atomicfile.Write(filepath.Join(folder, dataFile), func(w io.Writer) error { return saved.Render(w, index, document.Options{}) })
+	index.Reports = list.links(runsFolder + "/")
+	first := trends.Index(index, pageOf)
+	err = atomicfile.Write(filepath.Join(folder, dataFile), func(w io.Writer) error { return saved.Render(w, first, document.Options{}) })
 	if err != nil {
 		return exit.Infrastructure(atomicfile.Error("write", dataFile, err))
 	}
-	return writePage(filepath.Join(folder, indexFile), index)
+	if err := writePage(filepath.Join(folder, indexFile), first); err != nil {
+		return err
+	}
+	for _, pages := range all {
+		if err := pages.prune(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeScenario writes a scenario's page, after those of its nights and judged builds.
+func writeScenario(folder string, in trends.Input, s trend.Scenario, list kept) (*measuredPages, error) {
+	in.Scenarios, in.Reports = []trend.Scenario{s}, list.links("../../"+runsFolder+"/")
+	up := func(text, page string) []document.Fact {
+		return []document.Fact{{Label: "Site", Text: text, Link: page}}
+	}
+	in.Up = up("every night of the scenario", "../../"+pageOf(s))
+	pages, err := writeMeasured(folder, in, s)
+	if err != nil {
+		return nil, err
+	}
+	in.Up = up("all scenarios", "../"+indexFile)
+	in.Reports, in.Measured = list.links("../"+runsFolder+"/"), pages.links("../")
+	return pages, writePage(filepath.Join(folder, filepath.FromSlash(pageOf(s))), trends.Of(in))
 }
 
 func writePage(file string, d document.Document) error {
@@ -202,9 +232,24 @@ func (k *kept) add(ctx context.Context, c terminal.Console, s runstore.Store, se
 	}
 	k.Reports = slices.DeleteFunc(k.Reports, func(o keptPage) bool { return o.File == page.File })
 	k.Reports = slices.Insert(k.Reports, 0, page)
+	return k.trim(folder)
+}
+
+// removed is what stays of an old report, since pages of nights lead to it.
+const removed = `<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><title>Removed</title>
+<p>This report was removed: the site keeps the newest 500.</p></html>
+`
+
+// trim takes the oldest reports beyond mostReports off the list.
+func (k *kept) trim(folder string) error {
 	for _, old := range k.Reports[min(len(k.Reports), mostReports):] {
-		if err := os.Remove(filepath.Join(folder, runsFolder, old.File)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return exit.Infrastructure(atomicfile.Error("remove the old page", old.File, err))
+		err := atomicfile.Write(filepath.Join(folder, runsFolder, old.File), func(w io.Writer) error {
+			_, err := io.WriteString(w, removed)
+			return err
+		})
+		if err != nil {
+			return exit.Infrastructure(atomicfile.Error("replace the old page", old.File, err))
 		}
 	}
 	k.Reports = k.Reports[:min(len(k.Reports), mostReports)]
@@ -238,7 +283,7 @@ func answerOf(ctx context.Context, s runstore.Store, set settings.Settings, foun
 // links returns the reports, with the folder that their pages are in.
 func (k kept) links(at string) (out []trends.Report) {
 	for _, r := range k.Reports {
-		out = append(out, trends.Report{Title: r.Added.Format("2 Jan 2006") + ": " + r.Title, Page: at + r.File})
+		out = append(out, trends.Report{Title: r.Added.Format("2 Jan 2006") + ": " + r.Title, Page: at + r.File, Runs: r.Runs})
 	}
 	return out
 }
