@@ -21,6 +21,8 @@ var pins = map[string]string{
 	"setup-go":                "actions/setup-go@b7ad1dad31e06c5925ef5d2fc7ad053ef454303e",
 	"upload-artifact":         "actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f",
 	"download-artifact":       "actions/download-artifact@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c",
+	"upload-pages-artifact":   "actions/upload-pages-artifact@7b1f4a764d45c48632c6b24a0339c27f5614fb0b",
+	"deploy-pages":            "actions/deploy-pages@d6db90164ac5ed86f2b6aed7e0febac5b3c0c03e",
 	"auth":                    "google-github-actions/auth@7c6bc770dae815cd3e89ee6cdf493a5fab2cc093",
 	"setup-gcloud":            "google-github-actions/setup-gcloud@aa5489c8933f4cc7a4f7d45035b3b1440c9c10db",
 	"android-emulator-runner": "reactivecircus/android-emulator-runner@b530d96654c385303d652368551fb075bc2f0b6b",
