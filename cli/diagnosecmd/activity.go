@@ -2,7 +2,6 @@ package diagnosecmd
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -11,33 +10,16 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/trace/perfetto/overview"
-	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// maxOverview limits the traces of which all states and slices are kept to sum them up.
-const maxOverview = 64 << 20 // bytes
-
-// activity reads what the app's process did as a whole. none is why the trace has no frames, if it
+// activity reports what the app's process did as a whole. none is why the trace has no frames, if it
 // has none: it stays the error unless the app's threads ran.
-func activity(in packets.Source, src io.Seeker, path string, none error, out *saved.Diagnosis) error {
-	size, err := src.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = src.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
-	}
-	if size > maxOverview {
-		return none
-	}
+func activity(processes func(wanted func(string, int32) bool) []overview.Process, path string, none error, out *saved.Diagnosis) error {
 	meant := func(name string, _ int32) bool { return out.Package == "" || isOf(name, out.Package) }
-	all, err := overview.Read(in, meant)
-	if err != nil {
-		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
-	}
-	apps := slices.DeleteFunc(slices.Clone(all), func(p overview.Process) bool {
+	all := processes(meant)
+	apps := slices.DeleteFunc(all, func(p overview.Process) bool {
 		return !meant(p.Name, p.PID) || out.Package == "" && (ofSystem(p.Name) || !strings.Contains(p.Name, "."))
 	})
 	switch {

@@ -92,6 +92,9 @@ com.example.a-200 (  200) [001] d..3 10.075000: sched_switch: prev_comm=com.exam
 `))
 	says(t, "one app", passes(t, one).Stdout, "App om.example.mail: 1 thread ran for 40 ms", "om.example.mail 40 ms 5 ms", "20 ms")
 	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", two), "has no frames but several apps", "om.example.mail (40 ms) and com.example.a (5 ms)")
+	lost := filepath.Join(dir, "lost")
+	write(t, lost, text("CPU:1 [LOST 12 EVENTS]\n"))
+	says(t, "one with gaps", passes(t, lost).Stdout, "1 thread ran for 40 ms", "events of the kernel are missing in 1 place")
 	says(t, "a named one", passes(t, two, "--package", "com.example.mail").Stdout, "1 thread ran for 40 ms")
 }
 

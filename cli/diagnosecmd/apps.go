@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -19,10 +20,10 @@ const nameless = "process "
 
 // drawn counts the frames of a trace by package: that at the beginning of a window's name ("TX -
 // com.example.mail/com.example.mail.ListActivity#12"), or else the process, if known.
-func drawn(in packets.Source) (map[string]int, error) {
+func drawn(in packets.Source) (map[string]int, []run.Warning, error) {
 	all, err := rendering.Read(in, rendering.App{Process: func(int) bool { return true }})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := map[string]int{}
 	for _, f := range all.Frames {
@@ -35,7 +36,7 @@ func drawn(in packets.Source) (map[string]int, error) {
 		}
 		out[name]++
 	}
-	return out, nil
+	return out, all.Warnings, nil
 }
 
 // ofSystem reports whether a name is that of a part of Android, which draws in every trace: the

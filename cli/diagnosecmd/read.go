@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/archive"
 	"github.com/apkgate/apkgate/trace/art"
+	"github.com/apkgate/apkgate/trace/perfetto/overview"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -93,7 +94,8 @@ func further(src io.ReadSeeker, head []byte) (kind, error) {
 // framesAndTasks reads the frames of a trace, what the app's threads did, and its tasks. One of these
 // is enough.
 func framesAndTasks(c terminal.Console, in packets.Source, src io.ReadSeeker, path, mapping string, out *saved.Diagnosis) error {
-	none := activity(in, src, path, frames(in, path, out), out)
+	along, processes := overview.Along(in)
+	none := activity(processes, path, frames(along, path, out), out)
 	if none == nil {
 		if _, err := src.Seek(0, io.SeekStart); err != nil || !tasksources.Likely(src) {
 			return none
@@ -126,12 +128,13 @@ func frames(in packets.Source, path string, out *saved.Diagnosis) error {
 	}
 	note := ""
 	if len(seen.Frames) == 0 {
-		there, err := drawn(in)
+		there, warnings, err := drawn(in)
 		if err != nil {
 			return failed(err)
 		}
 		app, others, only := onlyApp(there)
 		if out.Package != "" || !only {
+			out.Warnings = warnings // of what its threads did, if anything
 			return without(path, out.Package, there)
 		}
 		if seen, err = rendering.Read(in, app); err != nil {

@@ -51,29 +51,63 @@ const (
 	FullyDrawn   = "reportFullyDrawn"
 )
 
-// Read reads the processes that ran, the busiest first, each with its threads, and with its start if
-// it is wanted.
-func Read(in packets.Source, wanted func(name string, pid int32) bool) ([]Process, error) {
-	file := packets.New()
-	tracker := threads.New(file)
-	states := sched.New(file, tracker, sched.Keep{Times: true})
-	marks := sections.New(file, tracker)
-	marks.Only(isMark)
-	if err := in(file, tracker, states, marks); err != nil {
-		return nil, err
+// Along returns a source that reads what processes did together with whatever is read of a trace
+// first, so that it is not read once more for it, and the function that returns the result: the
+// processes that ran, the busiest first, each with its threads, and with its start if it is wanted;
+// none before the trace was read. What is kept grows with the threads and starts of a trace, not with
+// its length.
+func Along(in packets.Source) (packets.Source, func(wanted func(name string, pid int32) bool) []Process) {
+	var r *reader
+	along := func(f *packets.File, readers ...packets.Reader) error {
+		if r != nil {
+			return in(f, readers...)
+		}
+		at := slices.IndexFunc(readers, func(one packets.Reader) bool { _, is := one.(*threads.Tracker); return is })
+		if at < 0 {
+			at, readers = 0, append([]packets.Reader{threads.New(f)}, readers...)
+		}
+		beside := newReader(f, readers[at].(*threads.Tracker))
+		if err := in(f, append(slices.Clone(readers), beside.states, beside.slices)...); err != nil {
+			return err
+		}
+		r = beside
+		return nil
 	}
+	return along, func(wanted func(string, int32) bool) []Process {
+		if r == nil {
+			return nil
+		}
+		return r.processes(wanted)
+	}
+}
+
+// reader reads a trace whose threads the tracker reads in the same pass.
+type reader struct {
+	tracker *threads.Tracker
+	states  *sched.Reader
+	slices  *sections.Reader
+}
+
+func newReader(f *packets.File, tracker *threads.Tracker) *reader {
+	r := &reader{tracker, sched.New(f, tracker, sched.Keep{Times: true}), sections.New(f, tracker)}
+	r.slices.Only(newMarked().keeps)
+	return r
+}
+
+// processes returns the processes that ran.
+func (r *reader) processes(wanted func(name string, pid int32) bool) []Process {
 	of, mains := map[int]*Process{}, map[int]string{}
-	for _, t := range tracker.Threads {
-		if t.Process > 0 && t.TID == tracker.Processes[t.Process].PID {
+	for _, t := range r.tracker.Threads {
+		if t.Process > 0 && t.TID == r.tracker.Processes[t.Process].PID {
 			mains[t.Process] = t.Name // which is the process's name where only the scheduler tells it
 		}
 	}
-	for number, times := range states.Times {
-		t := tracker.Threads[number]
+	for number, times := range r.states.Times {
+		t := r.tracker.Threads[number]
 		if t.Process <= 0 || times.Running == 0 {
 			continue
 		}
-		process := tracker.Processes[t.Process]
+		process := r.tracker.Processes[t.Process]
 		if of[t.Process] == nil {
 			of[t.Process] = &Process{Name: cmp.Or(nameOf(process), mains[t.Process]), PID: process.PID}
 		}
@@ -83,14 +117,14 @@ func Read(in packets.Source, wanted func(name string, pid int32) bool) ([]Proces
 	for number, p := range of {
 		slices.SortFunc(p.Threads, func(a, b Thread) int { return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(a.TID, b.TID)) })
 		if wanted(p.Name, p.PID) {
-			p.Start = startOf(number, p.Name, tracker, marks)
+			p.Start = startOf(number, p.Name, r.tracker, r.slices)
 		}
 		out = append(out, *p)
 	}
 	slices.SortFunc(out, func(a, b Process) int {
 		return cmp.Or(cmp.Compare(b.Running(), a.Running()), cmp.Compare(a.PID, b.PID))
 	})
-	return out, nil
+	return out
 }
 
 // Running returns how long all threads of the process ran.

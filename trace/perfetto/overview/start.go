@@ -21,19 +21,60 @@ func (m *moment) first(s *sections.Slice, after time.Duration) {
 	}
 }
 
-// isMark reports whether a slice may mark a part of a start by its name.
-func isMark(name string) bool {
-	switch name {
-	case "bindApplication", "activityStart", "activityResume":
-		return true
-	}
-	for _, beginning := range []string{"launching: ", "Choreographer#doFrame", "DrawFrame", "reportFullyDrawn"} {
-		if strings.HasPrefix(name, beginning) {
-			return true
-		}
-	}
-	return false
+// marked selects the slices that may mark a part of a start. Of the frames, of which a trace has most,
+// only the first of a thread after each of its starts do.
+type marked struct {
+	frames map[int]int  // that are still kept, of a thread whose activity was started or resumed
+	drawn  map[int]drew // by thread
+	begun  int          // the frames kept so far
 }
+
+// drew is how many draws of a thread were kept since so many frames.
+type drew struct{ since, kept int }
+
+// firsts is how many frames after a start, and how many draws after each of them, are kept. One would
+// do, but for one that does not end, or is nested.
+const firsts = 4
+
+func newMarked() *marked { return &marked{frames: map[int]int{}, drawn: map[int]drew{}} }
+
+// keeps reports whether a slice that begins is kept.
+func (m *marked) keeps(name string, track *sections.Track) bool {
+	on := track.Thread
+	switch {
+	case on < 0:
+		return strings.HasPrefix(name, launching)
+	case name == "bindApplication":
+		return true
+	case name == "activityStart", name == "activityResume":
+		m.frames[on] = firsts
+		return true
+	case strings.HasPrefix(name, frame):
+		if m.frames[on] == 0 {
+			return false
+		}
+		m.frames[on]--
+		m.begun++
+		return true
+	case strings.HasPrefix(name, draw):
+		d := m.drawn[on]
+		if d.since != m.begun {
+			d = drew{since: m.begun}
+		}
+		d.kept++
+		m.drawn[on] = d
+		return m.begun > 0 && d.kept <= firsts
+	}
+	return strings.HasPrefix(name, fully)
+}
+
+// The beginnings of slices' names.
+const (
+	launching = "launching: "
+	frame     = "Choreographer#doFrame"
+	draw      = "DrawFrame"
+	fully     = "reportFullyDrawn"
+)
 
 // marks are the slices of a start.
 type marks struct{ launch, bind, start, resume, frame, drawn, full moment }
@@ -48,17 +89,12 @@ func startOf(process int, name string, tracker *threads.Tracker, all *sections.R
 	if !m.start.known && !m.resume.known {
 		return nil
 	}
+	first := m.inOrder()
 	began := tracker.Processes[process].Start
-	first := m.bind
-	if !first.known {
-		if first = m.start; !first.known {
-			first = m.resume
-		}
-	}
-	zero := first.at
-	if m.launch.known && m.launch.at <= first.at {
+	zero := first
+	if m.launch.known {
 		zero = m.launch.at
-	} else if began != nil && *began <= first.at && m.bind.known {
+	} else if began != nil && *began <= first && m.bind.known {
 		zero = *began
 	}
 	var out []Part
@@ -92,11 +128,34 @@ func startOf(process int, name string, tracker *threads.Tracker, all *sections.R
 	return out
 }
 
+// inOrder forgets the marks of other starts, which are those out of order, and returns when the first
+// remaining part began: it is one of bind, start and resume.
+func (m *marks) inOrder() time.Duration {
+	if m.start.known && m.resume.known && m.resume.at < m.start.at {
+		m.start = moment{}
+	}
+	first := m.start
+	if !first.known {
+		first = m.resume
+	}
+	if m.bind.known && m.bind.at > first.at {
+		m.bind = moment{}
+	}
+	if m.bind.known {
+		first = m.bind
+	}
+	if m.launch.end < first.at {
+		m.launch = moment{}
+	}
+	return first.at
+}
+
 // see keeps a slice that marks a part. Slices are in the order of their beginnings.
 func (m *marks) see(s *sections.Slice, text string, track *sections.Track, name string, process int, tracker *threads.Tracker) {
 	if track.Thread < 0 {
-		if app, ok := strings.CutPrefix(text, "launching: "); ok && app == name {
-			m.launch.first(s, 0)
+		app, is := strings.CutPrefix(text, launching)
+		if is && app == name && !m.bind.known && !m.start.known && !m.resume.known {
+			m.launch = moment{s.At, s.At + s.For, s.For >= 0} // the last before the first part
 		}
 		return
 	}
@@ -113,11 +172,11 @@ func (m *marks) see(s *sections.Slice, text string, track *sections.Track, name 
 		m.start.first(s, 0)
 	case main && text == "activityResume":
 		m.resume.first(s, 0)
-	case main && (m.start.known || m.resume.known) && strings.HasPrefix(text, "Choreographer#doFrame"):
+	case main && (m.start.known || m.resume.known) && strings.HasPrefix(text, frame):
 		m.frame.first(s, began)
-	case m.frame.known && strings.HasPrefix(text, "DrawFrame"):
+	case m.frame.known && strings.HasPrefix(text, draw):
 		m.drawn.first(s, m.frame.at)
-	case strings.HasPrefix(text, "reportFullyDrawn"):
+	case strings.HasPrefix(text, fully):
 		m.full.first(s, began)
 	}
 }

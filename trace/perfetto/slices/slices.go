@@ -73,7 +73,7 @@ type Reader struct {
 	// Unread counts events of tracks of unsupported kinds, CutArgs arguments.
 	Unread, CutArgs int
 
-	only    func(name string) bool // nil if all slices are kept
+	only    func(name string, track *Track) bool // nil if all slices are kept
 	file    *packets.File
 	threads *threads.Tracker
 	stacks  [][]open // by track
@@ -111,8 +111,8 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	}
 }
 
-// Only keeps only the slices with certain names, before anything is read.
-func (r *Reader) Only(named func(string) bool) { r.only = named }
+// Only keeps only certain slices, by their names and tracks when they begin, before anything is read.
+func (r *Reader) Only(kept func(name string, track *Track) bool) { r.only = kept }
 
 // Wants returns the kernel's events from which slices are derived.
 func (r *Reader) Wants() packets.Wants {

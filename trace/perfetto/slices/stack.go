@@ -22,7 +22,7 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 		return None
 	}
 	one := open{row: None, at: at, dur: dur, name: r.intern(name), of: r.intern(category)}
-	if (r.only == nil || r.only(name)) && r.file.Room("slices", r.Slices.Len(), r.Slices.Most(MaxRows)) {
+	if (r.only == nil || r.only(name, &r.Tracks[track])) && r.file.Room("slices", r.Slices.Len(), r.Slices.Most(MaxRows)) {
 		s := Slice{At: at, For: dur, Name: one.name, Category: one.of, Track: track, Depth: int16(len(stack)), Parent: None}
 		if len(stack) > 0 {
 			s.Parent = stack[len(stack)-1].row
