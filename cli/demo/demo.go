@@ -1,4 +1,4 @@
-// Package demo implements the command apkgate demo: the whole workflow on simulated devices, in
+// Package demo implements the command apkgate demo: a week of a team's work on simulated devices, in
 // seconds.
 //
 // It simulates nothing itself, and what it shows is produced by the same code that drives real
@@ -6,37 +6,22 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"time"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
-	"github.com/apkgate/apkgate/cli/output"
-	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report/layout"
-	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/simulator/profile"
 	"github.com/apkgate/apkgate/simulator/simapp"
-	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
-	"github.com/apkgate/apkgate/usecase/explanation"
-	"github.com/apkgate/apkgate/usecase/interleaved"
-	"github.com/apkgate/apkgate/usecase/judging"
-	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
-	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -45,41 +30,43 @@ func Command(c terminal.Console) *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "The whole job on simulated devices, in seconds",
-		Long: `Builds a history of an app on 12 simulated phones over 2 networks, measures a
-worse build of it on five phones with a newer Android, gates it, and records why it
-is slow; then measures the energy of both builds alternately, down to methods; and
-leaves a report of each. Nothing but apkgate is needed. The devices are simulated; everything else is the code that
-drives real ones.`,
+		Short: "A team's week on simulated devices, in seconds",
+		Long: `Measures the main branch of an app on four simulated phones and an emulator, with
+Android 12 to 16, and gates three pull requests: one that is worse in one tap, with
+the cause and its picture; one that is slower on purpose, and accepted with the
+reason; and one that passes. Nothing but apkgate is needed: the devices and the app are
+simulated, everything else is the code that drives real ones.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return perform(cmd.Context(), c, keep) },
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "leave the configuration, the history and the runs in this folder, to play with")
+	cmd.Flags().StringVar(&keep, "keep", "", "leave the configuration, the history and the runs in this new folder")
 	return cmd
 }
 
-// perform does what a team would do: accept the good build's runs, then run the gate on the worse
-// one.
+// garbagePercent is Go's GOGC meanwhile: the simulated phones leave so much garbage that its default
+// of 100 takes a tenth more processor time.
+const garbagePercent = 200
+
 func perform(ctx context.Context, c terminal.Console, keep string) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	began := c.Now()
 	dir, err := folder(keep)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Stdout, "apkgate demo: every device here is SIMULATED; the code that drives them is not.\n\n")
 	d := demo{Console: c, dir: dir}
-	if err := d.writeApps(); err != nil {
+	if err := d.write(); err != nil {
 		return exit.Infrastructure(err)
 	}
-	store, err := openstore.Open(ctx, c, filepath.Join(dir, "history.db"))
-	if err != nil {
+	fmt.Fprintln(c.Stdout, "apkgate demo: the devices and the app are SIMULATED; what drives and judges them is not.")
+	if d.store, err = openstore.Open(ctx, c, d.path(historyFile)); err != nil {
 		return err
 	}
-	err = d.play(ctx, store)
-	if err = errors.Join(err, store.Close()); err != nil {
+	err = d.play(ctx)
+	if err = errors.Join(err, d.store.Close()); err != nil {
 		return err
 	}
-	d.farewell(keep, c.Now().Sub(began))
+	d.farewell(keep != "", c.Now().Sub(began))
 	return nil
 }
 
@@ -98,59 +85,98 @@ func folder(keep string) (string, error) {
 	return keep, nil
 }
 
-// demo is a running demo in its folder.
-type demo struct {
-	terminal.Console
-	dir string
+// devices are the profiles of the lab.
+func devices() ([]profile.Profile, error) {
+	var out []profile.Profile
+	for _, name := range []string{
+		"redmi-10c-android-12", "pixel-6a-android-13", "sdk-gphone64-x86-android-14", "pixel-7-android-15", "pixel-8-android-16",
+	} {
+		p, err := profile.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
+// The builds, and the APK of their test.
 const (
-	goodBuild  = "mail-good"
-	worseBuild = "mail-worse"
-	testOfBoth = "demo-test"
+	mainBuild   = "mail-1.4.0"
+	worseBuild  = "mail-1.5.0"
+	slowerBuild = "mail-1.6.0"
+	lastBuild   = "mail-1.6.1"
+	testOfAll   = "demo-test"
+)
+
+// The files beside the builds.
+const (
+	historyFile = "history.db"
+	energyFile  = "energy.yml"
 )
 
 func (d demo) path(name string) string { return filepath.Join(d.dir, name) }
 
-func (d demo) writeApps() error {
-	for _, name := range []string{goodBuild, worseBuild, testOfBoth} {
+// write writes the builds and the configurations.
+func (d demo) write() error {
+	files := map[string]string{config.FileName: gateConfig, energyFile: energyConfig}
+	for _, name := range []string{mainBuild, worseBuild, slowerBuild, lastBuild, testOfAll} {
 		text, err := simapp.Open(name)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(d.path(name+".apk"), text, 0o644); err != nil {
-			return err
-		}
+		files[name+".apk"] = string(text)
 	}
-	return nil
-}
-
-// config writes a configuration for a build on the devices of a lab, and reads it as any user's.
-// base is a build to measure alternately with, "" for none.
-func (d demo) config(file, build, base, lab string, networks ...string) (*config.Config, error) {
-	profiles, err := profile.Lab(lab)
+	lab, err := devices()
 	if err != nil {
-		return nil, exit.Infrastructure(err)
+		return err
 	}
-	var b strings.Builder
-	if base != "" {
-		base = "\n# What the history does not clear is measured alternately with this build.\nbase: " + base + ".apk\n"
+	for _, p := range lab {
+		files[config.FileName] += fmt.Sprintf("  - simulated: %s\n", p.Name)
 	}
-	fmt.Fprintf(&b, labConfig, build, base, strings.Join(networks, ", "))
-	for _, p := range profiles {
-		fmt.Fprintf(&b, "  - simulated: %s\n", p.Name)
+	var failed error
+	for name, text := range files {
+		failed = cmp.Or(failed, os.WriteFile(d.path(name), []byte(text), 0o644))
 	}
-	if err := os.WriteFile(d.path(file), []byte(b.String()), 0o644); err != nil {
-		return nil, exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
-	}
-	return settings.LoadConfig(d.path(file), false)
+	return failed
 }
 
-const labConfig = `# Of apkgate demo: every device in it is simulated. apkgate init writes one with
+const gateConfig = `# Of apkgate demo: every device in it is simulated. apkgate init writes one with
 # each choice explained.
 app:
   package: com.example.demo
-  apk: %s.apk
+  apk: mail-1.5.0.apk
+  test-apk: demo-test.apk
+
+# What the history leaves undecided is measured alternately with this build.
+base: mail-1.4.0.apk
+
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation:
+        test-package: com.example.demo.test
+        class: com.example.demo.ReadMailTest#readsMail
+    repetitions: 3
+    warm-up: 0
+    timeout: 1m
+
+# What the frames waited for is recorded, and the trace with the worst frame of each run is kept.
+evidence:
+  keep: worst
+
+store:
+  sqlite: history.db
+report:
+  html: report.html
+
+networks: [wifi]
+devices:
+`
+
+const energyConfig = `# Of apkgate demo: a simulated phone that measures its power on its rails.
+app:
+  package: com.example.demo
   test-apk: demo-test.apk
 
 scenarios:
@@ -159,129 +185,15 @@ scenarios:
       instrumentation:
         test-package: com.example.demo.test
         class: com.example.demo.ReadMailTest#readsMail
-    repetitions: 5
     timeout: 1m
-%s
-store:
-  sqlite: history.db
-report:
-  html: report.html
 
-networks: [%s]
+energy:
+  methods: true
+  profiles: energy
+
+gate:
+  metrics: [energy.total_j]
+
 devices:
+  - simulated: pixel-7-android-14
 `
-
-func (d demo) play(ctx context.Context, store runstore.Store) error {
-	good, err := d.config("main-branch.yml", goodBuild, "", "today-lab", "wifi", "3g")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(d.Stdout, "1. History: build 1.4.0 on %d phones × 2 networks, %d repetitions each\n", len(good.Devices), good.Scenarios[0].Repetitions)
-	if err := d.history(ctx, good, store); err != nil {
-		return err
-	}
-	worse, err := d.config(config.FileName, worseBuild, goodBuild, "today-upgraded", "wifi")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(d.Stdout, "2. Pull request: build 1.5.0 on %d phones upgraded to Android 15 and 16\n", len(worse.Devices))
-	if err := d.pullRequest(ctx, worse, store); err != nil {
-		return err
-	}
-	return d.sideBySide(ctx)
-}
-
-func (d demo) history(ctx context.Context, cfg *config.Config, store runstore.Store) error {
-	results, err := d.measured(ctx, cfg, "history.jsonl")
-	if err != nil {
-		return err
-	}
-	_, err = runstore.Import(ctx, store, measurement.RunsOf(results), &runstore.Mark{State: runstore.Accepted, Note: "demo"}, nil)
-	return exit.InfrastructureIf(err)
-}
-
-// measured makes the runs of a configuration and writes them to a file.
-func (d demo) measured(ctx context.Context, cfg *config.Config, file string) ([]collect.Result, error) {
-	results, err := measurement.Measure(ctx, d.Console, cfg, measurement.CollectFlags{}, nil)
-	if err == nil {
-		err = measurement.LossOf(results)
-	}
-	if err == nil {
-		err = exit.InfrastructureIf(atomicfile.Write(d.path(file), measurement.JSONLines(results)))
-	}
-	return results, err
-}
-
-func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store runstore.Store) error {
-	results, err := d.measured(ctx, cfg, "pull-request.jsonl")
-	if err != nil {
-		return err
-	}
-	policy, _ := gate.PolicyOf(gate.PresetDefault)
-	set := settings.Settings{Policy: policy, Catalogue: metric.Default()}
-	s := interleaved.Settler{
-		Console: d.Console, Config: cfg, Set: set, Flags: measurement.CollectFlags{Session: "pull-request"},
-		Judge: func(runs []run.Run) (layout.Input, error) {
-			return judging.Judge(runs, judging.OfStore(ctx, runstore.SoundOf(store), set, judging.Lineage{}), set)
-		},
-	}
-	if s.Base, err = interleaved.Named(d.Console, cfg, "", ""); err != nil {
-		return err
-	}
-	measured := measurement.Measured{Runs: measurement.MeasuredRuns(results)}
-	for i := range results {
-		measured.Places = append(measured.Places, i)
-	}
-	in, err := s.Judge(measured.Runs)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(d.Stdout, "3. The gate: these phones are new to the history, so that the new build is measured alternately with 1.4.0\n\n")
-	if in, err = s.Settle(ctx, in, measured); err != nil {
-		return err
-	}
-	fmt.Fprintf(d.Stdout, "4. Why: the main thread, processors and waits of both builds, recorded\n")
-	in = d.explained(ctx, s, in, measured)
-	fmt.Fprintln(d.Stdout)
-	f := output.Text().To(output.FormatHTML, cfg.Report.HTML).To(output.FormatJSON, d.path("verdict.json"))
-	return output.Write(d.Console, layout.Verdict(in), f)
-}
-
-// whyWithin is how long recording may take.
-const whyWithin = 5 * time.Minute
-
-// explained records a few more rounds of both builds.
-func (d demo) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m measurement.Measured) layout.Input {
-	r := explanation.Recorder{
-		Console: d.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, Session: s.Flags.Session, Within: whyWithin,
-	}
-	in, _ = r.Verdict(ctx, in, explanation.UnitsOf(s.Config, m, in.Verdict)) // failures are reported
-	in.Why = explanation.Next(judging.RegressedIn(in), "")
-	return in
-}
-
-func (d demo) farewell(keep string, took time.Duration) {
-	fmt.Fprintf(d.Stdout, "\nThat took %.1f s. A gate on a pull request would now have failed (exit status 1).\n", took.Seconds())
-	fmt.Fprintf(d.Stdout, "The reports with their pictures: %s, and of the energy %s\n", d.path("report.html"), d.path(energyReport))
-	if keep != "" {
-		fmt.Fprintf(d.Stdout, `
-To play with what is in %s:
-  cd %s
-  apkgate run                                   # measure and gate the worse build again
-  apkgate check --run pull-request.jsonl --min-support 0.03 --format markdown
-  apkgate baseline list --where model="Pixel 7"
-  apkgate noise
-  apkgate compare --config %s --base %s.apk --head %s.apk
-  go tool pprof -http=: %s
-`, keep, device.Quote(keep), energyFile, goodBuild, worseBuild, oneProfile)
-	}
-	if _, err := exec.LookPath("apkgate"); err != nil {
-		fmt.Fprint(d.Stdout, "\nThe shell finds no apkgate yet: go install ./cmd/apkgate puts it into $(go env GOPATH)/bin.\n")
-	}
-	fmt.Fprint(d.Stdout, `
-With a real device or emulator (adb devices shows it):
-  apkgate init --package your.app --apk path/to/app.apk
-  apkgate doctor
-  apkgate run
-`)
-}

@@ -135,7 +135,7 @@ func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.St
 // unpackStdin forwards standard input until its end, and then discards the rest.
 func unpackStdin(stream io.Reader, feed *io.PipeWriter) {
 	packets := wire.NewShellReader(stream)
-	buffer := make([]byte, 16<<10)
+	buffer := make([]byte, 4<<10)
 	for {
 		id, n, err := packets.Read(buffer)
 		switch {

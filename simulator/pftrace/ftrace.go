@@ -114,75 +114,104 @@ const perBundle = 250 * time.Millisecond
 // of CLOCK_BOOTTIME from the timeline.
 func (w *Writer) Ftrace(t *timeline.Timeline, asked Ftrace, api int, during timeline.Interval, ahead time.Duration) {
 	v := newKernel(t, asked, api, during)
+	defer v.close()
 	var symbols []byte
 	if data := v.interned(); data != nil {
 		symbols = message(nil, packetInterned, data)
 	}
-	slices.SortStableFunc(v.events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.rank, b.rank)) })
-	for begin := 0; begin < len(v.events); {
+	order := v.inOrder()
+	b := bundler{compact: asked.Compact, ahead: ahead}
+	var byCPU [maxCPUs][]int32
+	for begin := 0; begin < len(order); {
 		end := begin
-		byCPU := map[int8][]event{}
-		for end < len(v.events) && v.events[end].at < v.events[begin].at+perBundle {
-			byCPU[v.events[end].cpu] = append(byCPU[v.events[end].cpu], v.events[end])
-			end++
+		for until := v.events[order[begin]].at + perBundle; end < len(order) && v.events[order[end]].at < until; end++ {
+			if cpu := v.events[order[end]].cpu; cpu >= 0 && cpu < maxCPUs {
+				byCPU[cpu] = append(byCPU[cpu], order[end])
+			}
 		}
-		for cpu := range int8(maxCPUs) {
-			if list := byCPU[cpu]; len(list) > 0 {
+		for cpu, list := range byCPU {
+			if len(list) > 0 {
 				flags, interned := uint64(0), symbols
 				if symbols != nil { // once, at the beginning of the sequence
 					flags, symbols = stateCleared, nil
 				}
-				w.packetOn(sequenceProbes, 0, 0, flags, packetFtrace, bundle(cpu, list, asked.Compact, ahead), interned)
+				w.packetOn(sequenceProbes, 0, 0, flags, packetFtrace, b.bundle(cpu, v.events, list), interned)
 			}
+			byCPU[cpu] = list[:0]
 		}
 		begin = end
 	}
 }
 
+// inOrder returns the places of the events by their times, and by their ranks where they happen at
+// once.
+func (k *kernel) inOrder() []int32 {
+	order := make([]int32, len(k.events))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		one, other := &k.events[a], &k.events[b]
+		return cmp.Or(cmp.Compare(one.at, other.at), cmp.Compare(one.rank, other.rank), cmp.Compare(a, b))
+	})
+	return order
+}
+
 // maxCPUs limits a phone's CPUs.
 const maxCPUs = 16
 
-// bundle encodes an FtraceEventBundle.
-func bundle(cpu int8, list []event, compact bool, ahead time.Duration) []byte {
-	b := number(nil, bundleCPU, uint64(cpu))
+// bundler encodes bundles of one format, in memory that it uses again.
+type bundler struct {
+	compact        bool
+	ahead          time.Duration
+	all, one, body []byte
+}
+
+// bundle encodes an FtraceEventBundle of the events in a list. The result holds until the next call.
+func (x *bundler) bundle(cpu int, events []event, list []int32) []byte {
+	b := number(x.all[:0], bundleCPU, uint64(cpu))
 	var columns compactSched
-	for _, e := range list {
-		at := uint64(e.at + ahead)
+	for _, i := range list {
+		e := &events[i]
+		at, body := uint64(e.at+x.ahead), e.body
 		switch {
-		case compact && e.kind == eventSwitch:
+		case x.compact && e.kind == eventSwitch:
 			columns.addSwitch(at, e.move)
 			continue
-		case compact && e.kind == eventWaking:
+		case x.compact && e.kind == eventWaking:
 			columns.addWaking(at, e.move)
 			continue
 		case e.kind == eventSwitch:
-			e.body = switchEvent(e.move)
+			x.body = switchEvent(x.body[:0], e.move)
+			body = x.body
 		case e.kind == eventWaking, e.kind == eventWakeup:
-			e.body = wakingEvent(e.move)
+			x.body = wakingEvent(x.body[:0], e.move)
+			body = x.body
 		}
-		one := number(number(nil, eventTime, at), eventPID, uint64(e.pid))
-		b = message(b, bundleEvent, message(one, e.kind, e.body))
+		x.one = message(number(number(x.one[:0], eventTime, at), eventPID, uint64(e.pid)), e.kind, body)
+		b = message(b, bundleEvent, x.one)
 	}
 	if body := columns.bytes(); body != nil {
 		b = message(b, bundleCompact, body)
 	}
+	x.all = b
 	return b
 }
 
 // priority is nice value 0 in the kernel's numbers.
 const priority = 120
 
-// switchEvent encodes a SchedSwitchFtraceEvent.
-func switchEvent(m move) []byte {
-	b := message(nil, 1, []byte(m.prevName))
+// switchEvent appends a SchedSwitchFtraceEvent.
+func switchEvent(b []byte, m move) []byte {
+	b = message(b, 1, []byte(m.prevName))
 	b = number(number(number(b, 2, uint64(m.prev)), 3, priority), 4, m.prevState)
 	return number(number(message(b, 5, []byte(m.nextName)), 6, uint64(m.next)), 7, priority)
 }
 
-// wakingEvent encodes a SchedWakingFtraceEvent, or a SchedWakeupFtraceEvent, whose fields are
+// wakingEvent appends a SchedWakingFtraceEvent, or a SchedWakeupFtraceEvent, whose fields are
 // the same.
-func wakingEvent(m move) []byte {
-	b := number(message(nil, 1, []byte(m.nextName)), 2, uint64(m.next))
+func wakingEvent(b []byte, m move) []byte {
+	b = number(message(b, 1, []byte(m.nextName)), 2, uint64(m.next))
 	return number(number(number(b, 3, priority), 4, 1), 5, uint64(m.target))
 }
 

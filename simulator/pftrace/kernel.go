@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
@@ -23,8 +24,18 @@ type kernel struct {
 	clusters []timeline.Speed
 }
 
+// used has the memory of events that were written: each trace has tens of thousands.
+var used = sync.Pool{New: func() any { return new([]event) }}
+
+// close gives up the events.
+func (k *kernel) close() {
+	clear(k.events)
+	events := k.events[:0]
+	used.Put(&events)
+}
+
 func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Interval) *kernel {
-	k := &kernel{during: during, api: api, asked: asked, threads: map[int32]timeline.Thread{}, byCPU: map[int8][]timeline.Run{}, of: map[int32][]timeline.Run{}}
+	k := &kernel{during: during, api: api, asked: asked, events: *used.Get().(*[]event), threads: map[int32]timeline.Thread{}, byCPU: map[int8][]timeline.Run{}, of: map[int32][]timeline.Run{}}
 	for _, one := range t.Threads {
 		if one.Began <= during.To && (one.Ended == 0 || one.Ended >= during.From) {
 			k.threads[one.TID] = one

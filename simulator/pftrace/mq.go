@@ -36,6 +36,7 @@ const (
 // CLOCK_BOOTTIME from the timeline.
 func (w *Writer) Messages(t *timeline.Timeline, pid int32, api int, during timeline.Interval, ahead time.Duration) {
 	k := newKernel(t, Ftrace{}, api, during)
+	defer k.close()
 	q := &queues{pid: pid, tids: map[string]int32{javaMain: pid}, waiting: map[string]int64{}, flows: map[uint32]bool{}}
 	for _, one := range k.tasks(t, pid) {
 		if one.TID != 0 {

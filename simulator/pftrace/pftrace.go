@@ -62,6 +62,7 @@ type Energy struct {
 // Writer writes a trace.
 type Writer struct {
 	b       []byte
+	one     []byte // the last packet, whose memory is used again
 	session uint64
 	begun   map[int]bool
 }
@@ -80,7 +81,7 @@ func (w *Writer) packet(sequence int, at time.Duration, flags uint64, field prot
 // packetOn adds one packet with a time on a clock; 0: the default clock. More are additional
 // fields. A trace that is too large is truncated, as by a full buffer.
 func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, field protowire.Number, body []byte, more ...[]byte) {
-	var p []byte
+	p := w.one[:0]
 	if at > 0 {
 		p = number(p, packetTime, uint64(at))
 	}
@@ -101,6 +102,7 @@ func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, f
 	for _, one := range more {
 		p = append(p, one...)
 	}
+	w.one = p
 	if len(w.b)+len(p) < maxTraceBytes {
 		w.b = message(w.b, traceFieldPacket, p)
 	}
