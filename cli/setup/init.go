@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/gradle"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/validate"
 )
 
 // InitCommand returns apkgate init.
@@ -30,7 +33,8 @@ reads the build files, the version catalog, the tests' sources and what is built
 application and its id, flavors and build types, where its APKs are or will be, and the
 emulators that Gradle manages. It measures Macrobenchmarks if there are any, else a connected
 test that drives the app, else the cold start. It says what it found, what it guessed, and
-what is left to fill in. Gradle is not run.
+what is left to fill in. Gradle is not run. Of an APK that --apk or --test-apk names, it
+reads the package and the tests' runner.
 
 With --events it writes no configuration: it prints the Kotlin lines that mark UI events in
 tests with Compose, Espresso or UiAutomator.`,
@@ -40,10 +44,12 @@ tests with Compose, Espresso or UiAutomator.`,
 				_, err := fmt.Fprint(c.Stdout, kotlinEvents)
 				return exit.InfrastructureIf(err)
 			}
+			found := fromAPKs(path, &o)
 			p, err := fromGradle(gradleRoot, wanted, &o)
 			if err != nil {
 				return err
 			}
+			p.found = append(found, p.found...)
 			return writeConfig(c, path, force, o, p)
 		},
 	}
@@ -60,6 +66,29 @@ tests with Compose, Espresso or UiAutomator.`,
 	cmd.Flags().BoolVar(&events, "events", false, "print the Kotlin lines that mark UI events, and write nothing")
 	cmd.Flags().StringVar(&gradleRoot, "gradle", "", "the root of the Gradle project to read (default: this folder, where it is one and no app is named)")
 	return cmd
+}
+
+// fromAPKs fills in what the APKs that flags name contain, and returns what was found. A file that
+// can't be read is left to doctor. Paths are relative to the configuration, as in it.
+func fromAPKs(configuration string, o *config.InitOptions) (found []string) {
+	identity := func(path string) (string, []string, bool) {
+		if configuration != "-" && !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(configuration), path)
+		}
+		return validate.Identity(path)
+	}
+	if pkg, _, ok := identity(o.APK); ok && o.APK != "" && o.Package == "" {
+		o.Package = pkg
+		found = append(found, fmt.Sprintf("the application %s in %s", pkg, prose.Short(o.APK)))
+	}
+	if pkg, runners, ok := identity(o.TestAPK); ok && o.TestAPK != "" && o.TestPackage == "" {
+		o.TestPackage = pkg
+		found = append(found, fmt.Sprintf("the tests %s in %s", pkg, prose.Short(o.TestAPK)))
+		if len(runners) == 1 && runners[0] != config.DefaultRunner {
+			o.Runner = runners[0]
+		}
+	}
+	return found
 }
 
 func writeConfig(c terminal.Console, path string, force bool, o config.InitOptions, p project) error {

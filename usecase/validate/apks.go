@@ -169,3 +169,10 @@ func simulatedApp(path string) *simapp.App {
 	}
 	return app
 }
+
+// Identity returns the package of an APK, and the runners of its tests if it has any; ok is false for
+// a file that can't be read as one.
+func Identity(path string) (pkg string, runners []string, ok bool) {
+	facts, ok := apkFactsOf(path)
+	return facts.Package, facts.Runners, ok
+}
