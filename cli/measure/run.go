@@ -167,6 +167,9 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	if f.farm != nil {
 		set.Policy.Settling = "measure it with the base build, in rounds: apkgate run --farm --base OLD.apk, or apkgate compare --farm"
 	}
+	if f.accept {
+		set.Policy.Accepting = "this run is accepted, and each further apkgate run --accept adds one"
+	}
 	measured, err := measurement.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
 		if note := measured.Note(); note != "" {
