@@ -5,8 +5,10 @@
 package arguments
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +32,20 @@ func OnlyCommands(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return exit.Usage(fmt.Errorf("%s has no command %q, want one of %s", cmd.CommandPath(), prose.Short(args[0]), strings.Join(verbs, ", ")),
-		config.DidYouMean(args[0], verbs))
+		cmp.Or(below(cmd, args[0]), config.DidYouMean(args[0], verbs)))
+}
+
+// below returns the command of a command of cmd that is called by a word, or suggested for it; "" if
+// there is none.
+func below(cmd *cobra.Command, word string) string {
+	for _, verb := range cmd.Commands() {
+		for _, c := range verb.Commands() {
+			if c.IsAvailableCommand() && (c.Name() == word || slices.Contains(c.SuggestFor, word)) {
+				return "did you mean " + c.CommandPath() + "?"
+			}
+		}
+	}
+	return ""
 }
 
 // None is the Args of a command that takes only flags.

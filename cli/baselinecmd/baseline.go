@@ -46,10 +46,13 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 	return cmd
 }
 
+// removing are words of other tools for what a history does not have: a command that removes a run.
+var removing = []string{"rm", "remove", "delete", "del"}
+
 // onlyCommands are the Args of baseline itself: it explains the absence of a command that removes a
 // run, which other tools have.
 func onlyCommands(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 && slices.Contains([]string{"rm", "remove", "delete", "del"}, args[0]) {
+	if len(args) > 0 && slices.Contains(removing, args[0]) {
 		return exit.Usage(fmt.Errorf("%s has no command %q: a run is never removed by itself", cmd.CommandPath(), args[0]),
 			"apkgate baseline reject keeps a run out of what later ones are compared with; apkgate baseline prune removes old runs")
 	}

@@ -39,7 +39,8 @@ never by --all.`,
 
 func rejectCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 	return markCommand(c, f, runstore.Rejected, &cobra.Command{
-		Use: "reject {RUN … | --session S | --commit C | --all}", Short: "Keep runs out of what later ones are compared with",
+		SuggestFor: removing,
+		Use:        "reject {RUN … | --session S | --commit C | --all}", Short: "Keep runs out of what later ones are compared with",
 		Long: `Rejects the named runs, or those of a session or a commit, even if they were
 accepted before. --all rejects every run that is still undecided.`,
 	})

@@ -45,6 +45,8 @@ func TestBadRuns(t *testing.T) {
 		"depth, list":      {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), nil},
 		"unclosed depth":   {strings.Repeat("[", 100_000), nil},
 		"unclosed objects": {strings.Repeat(`{"a":`, 100_000), []string{"nested deeper than 12"}},
+		"another table":    {"metric,result\nsearch,31\n", []string{`line 1 is "metric,result", want the header name,unit,value of a table, or a line of name=value such as search=31ms`, "hint: runs are read from"}},
+		"no value":         {"search=fast\n", []string{`line 1 is "search=fast", want the header`}},
 		"binary":           {"\x7fELF\x02\x01\x01\x00\x00\x00\x1b[31m\x00\xff\xfe\xfd", []string{"line 1", "want a JSON object"}},
 		"zeros":            {strings.Repeat("\x00", 5000), []string{"line 1", "want a JSON object"}},
 		"UTF-16":           {utf16LE(clitest.Record("U", "", `{"frames.count":1}`)), []string{"UTF-16"}},

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -112,9 +113,27 @@ func RunsIn(c terminal.Console, path string, options importer.Options) func(yiel
 		case importer.Record:
 			records(c, path, buffered, "", yield)
 		default: // it may be compressed
+			if line := lineOfATable(head); line != "" {
+				yield(run.Run{}, exit.Usage(fmt.Errorf("read runs of %s: line 1 is %q, want the header name,unit,value of a table, or a line of name=value such as search=31ms", terminal.Plain(path), prose.Short(line)), readable))
+				return
+			}
 			records(c, path, buffered, readable, yield)
 		}
 	}
+}
+
+// tableLine matches a line of words and numbers that are separated by commas, semicolons, tabs or an
+// equals sign.
+var tableLine = regexp.MustCompile(`^[\pL\d_ ."/%+-]+([,;\t=][\pL\d_ ."/%+-]*)+$`)
+
+// lineOfATable returns the first line of a file that looks like a table or a list of names and
+// values, "" for any other.
+func lineOfATable(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if text := strings.TrimSpace(string(line[:min(len(line), 1000)])); tableLine.MatchString(text) {
+		return text
+	}
+	return ""
 }
 
 // readable lists the readable formats, as a hint for any other.
