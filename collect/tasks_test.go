@@ -23,6 +23,14 @@ task show on saver after open-message at 10ms code 8 runs 10ms shows 12
 task note on saver after scroll runs 5ms
 `
 
+// wrapped are units of it whose tasks it records itself, of which one is a looper too.
+const wrapped = `unit images thread-pool size 1 wrapped
+unit disk handler-thread wrapped
+task icon on images after open-message runs 20ms network 300ms of com.example.Icon from com.example.Icons.load(Icons.java:31)
+task photo on images after open-message at 10ms runs 10ms of com.example.Photo from com.example.Inbox.show(Inbox.java:80)
+task flush on disk after open-message code 3 runs 10ms of com.example.Flush from com.example.Disk.flush(Disk.java:7)
+`
+
 // recordTasks measures the app twice on a phone, with tasks recorded or not.
 func recordTasks(t *testing.T, profile, lines string, wanted bool) run.Run {
 	t.Helper()
@@ -39,8 +47,8 @@ func recordTasks(t *testing.T, profile, lines string, wanted bool) run.Run {
 // The record shows what waited behind what, and the metrics of the event have the longest wait.
 func TestTasksAreRecorded(t *testing.T) {
 	t.Parallel()
-	r := recordTasks(t, "pixel-7-android-16", queued, true)
-	if r.Context["recorded"] != "perfetto with tasks" || r.Tasks == nil || r.Tasks.Source != "mq" || strings.Join(r.Tasks.Tells, ",") != run.TellsCapacity {
+	r := recordTasks(t, "pixel-7-android-16", queued+wrapped, true)
+	if r.Context["recorded"] != "perfetto with tasks" || r.Tasks == nil || r.Tasks.Source != "mq-sections" || strings.Join(r.Tasks.Tells, ",") != "contexts,capacity,cancellation" {
 		t.Fatalf("recorded %q: %+v", r.Context["recorded"], r.Tasks)
 	}
 	for _, w := range r.Warnings {
@@ -57,6 +65,19 @@ func TestTasksAreRecorded(t *testing.T) {
 	// do not.
 	if sync.Done != 2 || sync.Ran.MeanMS < 605 || sync.Ran.MeanMS > 630 || show.Started != 2 || show.Queued.MeanMS < sync.Ran.MeanMS-12 || show.Queued.MeanMS > sync.Ran.MeanMS {
 		t.Errorf("sync %+v\nshow %+v\nof %v", sync, show, r.Tasks.Groups)
+	}
+	for name, want := range map[string]struct{ waits, runs float64 }{
+		"images com.example.Icon open-message": {0, 314}, "images com.example.Photo open-message": {304, 7}, "disk com.example.Flush open-message": {0, 10},
+	} {
+		// Each in both repetitions, and in one group: the looper's messages are not counted again.
+		if g := found[name]; g.Done != 2 || len(g.Context) != 1 || g.Queued.MeanMS < want.waits-5 || g.Queued.MeanMS > want.waits+15 || g.Ran.MeanMS < want.runs-5 || g.Ran.MeanMS > want.runs+15 {
+			t.Errorf("%s: %+v, want waits of %v ms and runs of %v ms", name, g, want.waits, want.runs)
+		}
+	}
+	for name, g := range found {
+		if strings.HasPrefix(name, "disk ") && !strings.Contains(name, "Flush") {
+			t.Errorf("the looper has %s, too: %+v", name, g)
+		}
 	}
 	if len(show.WaitedFor) == 0 || r.Tasks.Groups[show.WaitedFor[0].Group].Name != sync.Name {
 		t.Errorf("what shows the message waited for %+v", show.WaitedFor)

@@ -72,6 +72,9 @@ type Unit struct {
 	Kind string // run.MainThread and so on
 	// Capacity is the number of tasks that it runs at the same time; 0 where unknown or unlimited.
 	Capacity int
+	// NoRemovals reports that the source does not record which tasks of this unit were removed,
+	// whatever List.Tells says of others.
+	NoRemovals bool
 }
 
 // Task is a stretch of code that runs in one thread without a break (definition 1). Times are on

@@ -123,7 +123,7 @@ func start(t tasks.Task) time.Duration {
 // that never started has if the source would tell that it was removed.
 func (q *Queues) waits(t tasks.Task, ends []time.Duration) bool {
 	if t.Started == tasks.Unknown {
-		return q.list.Tells.Cancellation && !t.Cancelled
+		return q.list.Tells.Cancellation && !q.list.Units[t.Unit].NoRemovals && !t.Cancelled
 	}
 	n := upTo(ends, t.Started) - upTo(ends, due(t))
 	if t.Done != tasks.Unknown && end(t) == t.Started { // it is one of them

@@ -71,6 +71,10 @@ func TestQueueOfNeverStarted(t *testing.T) {
 	if diff := cmp.Diff([]int32{0, 1, 1, 2}, QueuesOf(list).lengths); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	list.Units[0].NoRemovals = true
+	if diff := cmp.Diff([]int32{0, 0, 0, 1}, QueuesOf(list).lengths); diff != "" {
+		t.Errorf("of a unit whose removals are unknown (-want +got):\n%s", diff)
+	}
 }
 
 // The fast model agrees with the definitions, counted task by task.

@@ -61,20 +61,32 @@ var sources = []struct {
 	}},
 }
 
-// OfTrace reads the tasks of processes from a system trace, by the surest source that has any: the
-// messages of their loopers, if the trace may have them, or else the sections that they write.
-// Without either it returns an empty list, which may say why.
+// Both is the word in records for messages and sections of one trace.
+const Both = tracedtasks.MessagesSource + "-" + tracedtasks.SectionsSource
+
+// OfTrace reads the tasks of processes from a system trace: the sections that they write and, if the
+// trace may have them, the messages of their loopers. A message with a section is one task, of which
+// both tell. Without either it returns an empty list, which may say why.
 func OfTrace(in packets.Source, of func(pid int) bool, withMessages bool) (out tasks.List, err error) {
 	if withMessages {
-		if out, err = tracedtasks.ReadMessages(in, of); err != nil || len(out.Tasks) > 0 {
+		if out, err = tracedtasks.ReadMessages(in, of); err != nil {
 			return out, err
 		}
 	}
 	lists, _, err := tracedtasks.Read(in, tracedtasks.App{PID: of}, false)
-	if err != nil || len(lists) == 0 {
+	switch {
+	case err != nil:
 		return out, err
+	case len(out.Tasks) == 0 && len(lists) > 0:
+		return lists[0], nil
+	case len(out.Tasks) > 0:
+		// Even without sections now: they were looked for, as in other repetitions and builds.
+		out.Source = Both
+		if len(lists) > 0 {
+			out.Join(lists[0])
+		}
 	}
-	return lists[0], nil
+	return out, nil
 }
 
 // methodTrace recognizes ART's traces: with a header, streamed, or a low-overhead dump.
