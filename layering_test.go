@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	// The words of a verdict, and its saved form.
 	"report/causes":    {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
 	"report/layout":    {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
-	"report/diagnosis": {"report/document", "report/wording", "report/causes", "report/saved", "diagnose", "run"},
+	"report/diagnosis": {"report/document", "report/wording", "report/causes", "report/figure", "report/saved", "diagnose", "run"},
 	"report/trends":    {"report/document", "report/wording", "report/figure", "gate", "metric"},
 	"report/saved":     {"report/document", "report/wording", "gate", "diagnose", "run"},
 

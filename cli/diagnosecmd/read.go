@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
@@ -175,5 +177,26 @@ func calls(c terminal.Console, in io.ReadSeeker, path, mapping string, out *save
 		return exit.Usage(fmt.Errorf("diagnose %s: %s", terminal.Plain(path), why), "apkgate inspect art shows what is in it")
 	}
 	out.Methods, out.Cut, out.Warnings = traces, seen.Cut || seen.Full, seen.Warnings
+	if out.Chart, err = chart(seen, in, traces, out.Package); err != nil {
+		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
 	return late(nil, in, path, names, out)
+}
+
+// chart reads the longest of the main thread's pieces of work, nil where there is none.
+func chart(seen *art.Trace, in io.ReadSeeker, traces *run.MethodTraces, pkg string) (*saved.CallChart, error) {
+	i := slices.IndexFunc(traces.Chains, func(c run.CallChain) bool { return diagnose.IsMain(c.Thread, pkg) && len(c.MS) > 0 })
+	if i < 0 {
+		return nil, nil
+	}
+	of := traces.Chains[i]
+	read, err := seen.Chart(in, of)
+	if err != nil || len(read.Calls) == 0 {
+		return nil, err
+	}
+	out := saved.CallChart{Thread: of.Thread, AtMS: of.AtMS, TookMS: of.MS[0], LeftOut: read.Left}
+	for _, c := range read.Calls {
+		out.Calls = append(out.Calls, saved.ChartedCall{Name: c.Name, Depth: c.Depth, FromMS: ms(c.From), TookMS: ms(c.Took)})
+	}
+	return &out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/calls"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
@@ -32,9 +33,7 @@ func (in Input) busy() document.Answer {
 	if len(main) == 0 {
 		return document.Answer{Outcome: document.Inconclusive, Word: "Not known", Lead: "the trace has no call of a thread that is called main; the methods of all threads are below"}
 	}
-	long := main[0]
-	long.Methods, long.MS, _ = calls.Piece(in.Methods, long, weighs)
-	at := in.guilty(long)
+	long, at := in.longest(main)
 	lead := "the main thread was busy for " + milliseconds(long.MS[0]) + " at a time; " + milliseconds(long.MS[at]) + " of that in " + wording.Name(long.Methods[at])
 	if at == 0 {
 		lead = "the main thread was busy for " + milliseconds(long.MS[0]) + " at a time, in " + wording.Name(long.Methods[0])
@@ -46,6 +45,13 @@ func (in Input) busy() document.Answer {
 		return document.Answer{Outcome: document.Regression, Word: "Main thread blocked", Lead: lead}
 	}
 	return document.Answer{Outcome: document.Pass, Word: "In time", Lead: lead}
+}
+
+// longest is the longest piece of work, as far as its calls weigh, and the place of the guilty one.
+func (in Input) longest(main []run.CallChain) (run.CallChain, int) {
+	long := main[0]
+	long.Methods, long.MS, _ = calls.Piece(in.Methods, long, weighs)
+	return long, in.guilty(long)
 }
 
 // guilty is the place of the call that a chain's time is blamed on: the innermost weighty one of
@@ -93,7 +99,28 @@ func (in Input) calls() []document.Section {
 	if in.Methods == nil {
 		return nil
 	}
-	return []document.Section{in.pieces(), in.methods()}
+	return []document.Section{in.chart(), in.pieces(), in.methods()}
+}
+
+// chart is the longest piece of work of the main thread over time.
+func (in Input) chart() document.Section {
+	main := in.main()
+	if in.Chart == nil || len(main) == 0 {
+		return document.Section{}
+	}
+	long, at := in.longest(main)
+	drawn := make([]figure.ChartedCall, len(in.Chart.Calls))
+	for i, c := range in.Chart.Calls {
+		drawn[i] = figure.ChartedCall{Name: c.Name, Depth: c.Depth, FromMS: c.FromMS, TookMS: c.TookMS, Blamed: c.Name == long.Methods[at]}
+	}
+	label := "What the main thread did in the " + milliseconds(in.Chart.TookMS) + " of its longest work"
+	chart, ok := figure.NewCallChart(label, in.Chart.TookMS, drawn, in.Chart.LeftOut)
+	if !ok {
+		return document.Section{}
+	}
+	return document.Section{ID: "calls", Title: document.Titles{Page: "The longest work, call by call"}, Body: &document.Gallery{
+		Figures: []document.Figure{{ID: "chart", Caption: label, Detail: chart.Note(figure.Wide), Picture: chart}},
+	}}
 }
 
 // pieces are what kept the main thread, or all threads where none is called main.

@@ -31,6 +31,8 @@ type Diagnosis struct {
 	ANRs   []run.ANR   `json:"anrs,omitempty"`
 	// Methods are the calls of a method trace, as in a record of a run.
 	Methods *run.MethodTraces `json:"method_traces,omitempty"`
+	// Chart is the longest of the main thread's pieces of work, call by call; nil where it is unknown.
+	Chart *CallChart `json:"method_chart,omitempty"`
 	// Activity is what the app's process did in the trace as a whole; nil where it is unknown.
 	Activity *Activity `json:"activity,omitempty"`
 	// Tasks are the asynchronous tasks, as in a record of a run.
@@ -48,6 +50,24 @@ func OfDiagnosis(d Diagnosis) Diagnosis {
 	fill(&d.Causes)
 	fill(&d.Warnings)
 	return d
+}
+
+// CallChart is a piece of work of a thread, call by call.
+type CallChart struct {
+	Thread string        `json:"thread"`
+	AtMS   float64       `json:"at_ms"` // as of the chain of the same piece
+	TookMS float64       `json:"took_ms"`
+	Calls  []ChartedCall `json:"calls"` // by when they began, each after its caller
+	// LeftOut is how many more calls there were, all of them shorter.
+	LeftOut int `json:"left_out,omitempty"`
+}
+
+// ChartedCall is a call of a CallChart.
+type ChartedCall struct {
+	Name   string  `json:"name"`
+	Depth  int     `json:"depth"`   // 0 of the outermost
+	FromMS float64 `json:"from_ms"` // from the beginning of the piece
+	TookMS float64 `json:"took_ms"`
 }
 
 // Activity is what a process did in a trace as a whole.

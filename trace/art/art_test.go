@@ -370,6 +370,20 @@ func FuzzRead(f *testing.F) {
 		if got.Events == 0 && len(got.Warnings) == 0 && len(file) < 12 {
 			t.Error("nothing is read, and nothing said of it")
 		}
+		in := bytes.NewReader(file)
+		seen, record, err := art.Record(in, nil)
+		if err != nil || record == nil || len(record.Chains) == 0 {
+			return
+		}
+		chart, err := seen.Chart(in, record.Chains[0])
+		if err != nil || len(chart.Calls) > art.MaxCharted {
+			t.Errorf("%d calls are drawn, %v", len(chart.Calls), err)
+		}
+		for _, c := range chart.Calls {
+			if c.Depth < 0 || c.From < 0 || c.Took < 0 {
+				t.Errorf("%+v is drawn", c)
+			}
+		}
 	})
 }
 

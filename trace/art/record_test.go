@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -156,5 +157,38 @@ func TestRecordWithoutAClock(t *testing.T) {
 	seen, got, err := art.Record(bytes.NewReader(looper().AllCalls(0)), nil)
 	if err != nil || got != nil || seen.Clock != art.NoClock {
 		t.Errorf("%+v, %v, %v", seen, got, err)
+	}
+}
+
+// A chart keeps the calls that took longest, and counts the others.
+func TestChartOfManyCalls(t *testing.T) {
+	t.Parallel()
+	s := looper()
+	s.Events = []arttest.Event{{Thread: 4711, Method: 6, Wall: ms}}
+	at := uint64(2 * ms)
+	for i := range uint64(1000) { // each takes 1 µs more than the one before
+		s.Events = append(s.Events, arttest.Event{Thread: 4711, Method: 5, Wall: at}, arttest.Event{Thread: 4711, Method: 5, Action: 1, Wall: at + (i+1)*1000})
+		at += (i + 2) * 1000
+	}
+	s.Events = append(s.Events, arttest.Event{Thread: 4711, Method: 6, Action: 1, Wall: at})
+	file := bytes.NewReader(s.Text(2, "wall"))
+	seen, got, err := art.Record(file, nil)
+	if err != nil || len(got.Chains) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	chart, err := seen.Chart(file, got.Chains[0])
+	if err != nil || len(chart.Calls) != art.MaxCharted || chart.Left != 1001-art.MaxCharted {
+		t.Fatalf("%d calls and %d more, %v", len(chart.Calls), chart.Left, err)
+	}
+	if c := chart.Calls[0]; c.Depth != 0 || c.From != 0 || c.Took != time.Duration(at-ms) {
+		t.Errorf("the outermost call is %+v", c)
+	}
+	if c := chart.Calls[1]; c.Depth != 1 || c.Took != 402*time.Microsecond {
+		t.Errorf("the first inner call is %+v, want the first of the 599 longest, of 402 µs", c)
+	}
+	other := got.Chains[0]
+	other.Thread = "pool-1"
+	if chart, err = seen.Chart(file, other); err != nil || len(chart.Calls) != 0 {
+		t.Errorf("of a thread that is not there: %+v, %v", chart, err)
 	}
 }
