@@ -107,6 +107,10 @@ type Reference struct {
 	Cluster int `json:"cluster"`
 }
 
+// MostMissed is the largest chance with which a cleared comparison may hide a worsening by the
+// policy's MinEffect.
+const MostMissed = 0.02
+
 // Comparison compares one number of the new run with the history.
 type Comparison struct {
 	Event     string    `json:"event"` // "" for the whole run

@@ -9,9 +9,6 @@ import (
 )
 
 const (
-	// mostMissed is the largest chance with which a cleared comparison may hide a worsening by the
-	// policy's MinEffect.
-	mostMissed = 0.02
 	// suspectLevel is the chance under an unchanged build below which a comparison looks worse.
 	suspectLevel = 0.05
 	// overwhelming is a worsening that no session causes by itself: from here on the history alone
@@ -54,7 +51,7 @@ func decide(p gate.Policy, j *judgement) {
 		j.Direction = gate.ToRegression
 	case matters && worsening > 0 && j.suspect():
 		j.Direction = gate.Suspect
-	case *j.Missed <= mostMissed && !j.hasNewEvents():
+	case *j.Missed <= gate.MostMissed && !j.hasNewEvents():
 		j.Screen = gate.Cleared
 		if sure && worsening < 0 && j.enough(p) {
 			j.Direction = gate.ToImprovement
@@ -85,7 +82,7 @@ func (j *judgement) fewFrames() bool {
 // suspect reports whether the number looks worse than an unchanged build's. Where a worsening that
 // counts is excluded, that takes more than the one number in twenty that looks so by chance.
 func (j *judgement) suspect() bool {
-	if *j.Missed <= mostMissed {
+	if *j.Missed <= gate.MostMissed {
 		return j.P <= suspectLevel
 	}
 	return j.tails.Worse <= suspectLevel
@@ -179,7 +176,7 @@ func (j *judgement) detectable() float64 {
 		return sign * (e.Outlook.Quantile(0.5+sign*(p-0.5)) - e.Expected)
 	}
 	matters := math.Abs(past.Effect(j.metric, j.scale, e.Expected, j.policy.MinChange))
-	shows := max(chance(mostMissed)+math.Abs(j.effect), matters)
+	shows := max(chance(gate.MostMissed)+math.Abs(j.effect), matters)
 	at := j.scale.Back(e.Expected + j.off + sign*(shows-chance(unlucky)))
 	share := sign * (at - j.Expected) / math.Abs(j.Expected)
 	if j.metric.Direction == metric.HigherIsBetter && share > 1 {

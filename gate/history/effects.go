@@ -133,9 +133,9 @@ func (j *judgement) clearing() clearing {
 	switch o := j.evidence.Outlook; {
 	case !o.Known():
 	case j.effectOf(j.share) > 0:
-		c.lucky = o.Quantile(mostMissed)
+		c.lucky = o.Quantile(gate.MostMissed)
 	default:
-		c.lucky = o.Quantile(1 - mostMissed)
+		c.lucky = o.Quantile(1 - gate.MostMissed)
 	}
 	return c
 }

@@ -210,7 +210,7 @@ func (s *shared) judgeCommon(p gate.Policy, before []map[string]float64, now []f
 	if j.effect < 0 {
 		worse, tail = outlook.Above(x-j.effect), outlook.TailChance(x, false)
 	}
-	s.cleared, s.suspect = worse <= mostMissed, tail <= suspectLevel
+	s.cleared, s.suspect = worse <= gate.MostMissed, tail <= suspectLevel
 }
 
 // representativeOf returns the scenario that keeps what all share: the one with the most undecided
@@ -229,7 +229,7 @@ func representativeOf(unsettled []*shared) *check {
 				at = len(all)
 				all = append(all, candidate{c: c})
 			}
-			if j := s.of[i]; j.Missed != nil && *j.Missed > mostMissed {
+			if j := s.of[i]; j.Missed != nil && *j.Missed > gate.MostMissed {
 				all[at].open++
 			}
 			all[at].waver = max(all[at].waver, s.of[i].evidence.Within.SD())
@@ -256,6 +256,6 @@ func (s *shared) judgeRepresentative(representative *check) {
 		if s.suspect || j.Missed == nil {
 			return
 		}
-		*j.Missed = math.Max(*j.Missed, math.Nextafter(mostMissed, 1))
+		*j.Missed = math.Max(*j.Missed, math.Nextafter(gate.MostMissed, 1))
 	}
 }

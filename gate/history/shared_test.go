@@ -248,7 +248,7 @@ func TestRepresentativeOf(t *testing.T) {
 		"nobody":                  {nil, nil},
 		"the calmest":             {[]*shared{of(number(1, 0.05), number(1, 0.02), number(1, 0.03))}, b},
 		"the one that is open":    {[]*shared{of(number(0.01, 0.01), number(0.01, 0.02), number(0.5, 0.09))}, c},
-		"just cleared is not":     {[]*shared{of(number(mostMissed, 0.01), number(0.03, 0.02), number(mostMissed, 0.01))}, b},
+		"just cleared is not":     {[]*shared{of(number(gate.MostMissed, 0.01), number(0.03, 0.02), number(gate.MostMissed, 0.01))}, b},
 		"open twice":              {[]*shared{of(number(1, 0.05), number(1, 0.02), number(1, 0.03)), of(number(1, 0.05), number(0, 0.02), number(0, 0.03))}, a},
 		"its loudest number":      {[]*shared{of(number(1, 0.01), number(1, 0.02), number(1, 0.03)), of(number(1, 0.09), number(1, 0.02), number(1, 0.03))}, b},
 		"what is unknown is none": {[]*shared{of(unknown, number(1, 0.05), number(1, 0.06))}, b},
@@ -339,7 +339,7 @@ func TestRepresentativeIsNotCleared(t *testing.T) {
 		if own.Value != 7 || own.Common != 2 || silent.Value != 0 {
 			t.Errorf("%s: judged is %+v, and of the other scenario %+v", name, own.Comparison, silent.Comparison)
 		}
-		if missed := own.Missed; (missed == nil) != (c.want < 0) || missed != nil && (*missed < c.want || *missed > c.most || !c.suspect && *missed <= mostMissed) {
+		if missed := own.Missed; (missed == nil) != (c.want < 0) || missed != nil && (*missed < c.want || *missed > c.most || !c.suspect && *missed <= gate.MostMissed) {
 			t.Errorf("%s: the chance is %v", name, missed)
 		}
 	}

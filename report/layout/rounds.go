@@ -79,7 +79,9 @@ func openBecause(c gate.Comparison) string {
 		return "undecided after " + prose.Count(c.Rounds.Rounds, "round", "rounds")
 	case c.N == 0:
 		return "no accepted run"
-	case c.Missed != nil:
+	case c.Missed != nil && *c.Missed <= gate.MostMissed && c.Q3 == 0 && c.Value > 0:
+		return "none in the accepted runs"
+	case c.Missed != nil && *c.Missed > gate.MostMissed:
 		return wording.Percent(*c.Missed) + " risk of missing a worsening"
 	}
 	return "too few accepted runs"

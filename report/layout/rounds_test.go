@@ -138,12 +138,16 @@ func TestOpenBecause(t *testing.T) {
 	for want, c := range map[string]gate.Comparison{
 		"no accepted run":                  {},
 		"too few accepted runs":            {N: 3},
+		"none in the accepted runs":        {N: 3, Missed: new(0.001), Value: 1},
 		"24 % risk of missing a worsening": {N: 9, Missed: new(0.24)},
 		"undecided after 1 round":          {N: 9, Missed: new(0.24), Rounds: &gate.RoundsComparison{Rounds: 1}},
 	} {
 		if got := strings.ReplaceAll(openBecause(c), wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got := openBecause(gate.Comparison{N: 3, Missed: new(0.001), Q3: 1, Value: 1}); got != "too few accepted runs" {
+		t.Errorf("a history that is too short, and would clear it: %q", got)
 	}
 	for open, c := range map[bool][]gate.Comparison{
 		true:  {{Screen: gate.Open}, {Screen: gate.Open, Rounds: &gate.RoundsComparison{Outcome: gate.RoundsUndecided}}},
