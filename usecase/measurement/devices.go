@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/apkgate/apkgate/collect/network"
 	"github.com/apkgate/apkgate/config"
@@ -111,7 +112,7 @@ func connected(c terminal.Console, spec config.Device) (Device, error) {
 // specs returns the devices that the configuration names, or the one that adb sees.
 func specs(ctx context.Context, c terminal.Console, cfg *config.Config) ([]config.Device, error) {
 	if len(cfg.Devices) > 0 {
-		return cfg.Devices, nil
+		return cfg.Devices, serverRuns(ctx, c, cfg.Devices)
 	}
 	if serial := adb.EnvSerial(c.Getenv); serial != "" {
 		return []config.Device{{Serial: serial, Name: serial}}, nil
@@ -137,6 +138,22 @@ func specs(ctx context.Context, c terminal.Console, cfg *config.Config) ([]confi
 		return nil, noUsable(infos)
 	}
 	return nil, exit.Usage(fmt.Errorf("adb sees %d devices", len(usable)), "name those to measure on in apkgate.yml, or set ANDROID_SERIAL")
+}
+
+// serverRuns returns an error if every device is reached through the adb server, and none runs: each
+// run would fail alike. What else the server fails with is left to the device that is asked for.
+func serverRuns(ctx context.Context, c terminal.Console, devices []config.Device) error {
+	if slices.ContainsFunc(devices, func(d config.Device) bool { return d.Serial == "" }) {
+		return nil
+	}
+	server, err := labs.Server(c)
+	if err != nil {
+		return err
+	}
+	if _, err := server.Devices(ctx); errors.Is(err, adb.ErrNoServer) {
+		return exit.Infrastructure(err)
+	}
+	return nil
 }
 
 // Host returns a function that runs a command on this computer, for Maestro, without apkgate's
