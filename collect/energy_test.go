@@ -380,7 +380,7 @@ func TestMissingEnergySourceIsAnError(t *testing.T) {
 	}
 	_, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.current, w.charger = true, "USB" }, nil)
 	wantComplete(t, r, 3)
-	if !warnedOf(r.Run, "energy is not measured but worked out by the model reference-phone: the device's power rails report nothing; the device was not on battery: a charger is connected (unplug the device, or use wireless adb)") || !strings.HasPrefix(r.Run.Energy.Source, "model") {
+	if !warnedOf(r.Run, "energy is estimated by the model reference-phone: the device's power rails report nothing; the device was not on battery: a charger is connected (unplug the device, or use wireless adb)") || !strings.HasPrefix(r.Run.Energy.Source, "model") {
 		t.Errorf("%v", r.Run.Warnings)
 	}
 }

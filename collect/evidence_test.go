@@ -242,7 +242,7 @@ func TestTraceOfAnAnomalyIsKept(t *testing.T) {
 // tracesOf returns the kept traces of anomalies.
 func tracesOf(r run.Run) (out []run.Evidence) {
 	for _, e := range r.Evidence {
-		if e.Kind == run.PerfettoTrace && !strings.HasPrefix(e.Why, "the latest frame of the run ") {
+		if e.Kind == run.PerfettoTrace && !strings.HasPrefix(e.Why, "worst frame of the run: ") {
 			out = append(out, e)
 		}
 	}
@@ -335,7 +335,7 @@ func wantLatest(t *testing.T, folder *evidence.Folder, r run.Run) {
 	}
 	e, worst := r.Evidence[0], r.Frames.Worst[0]
 	if e.Repetition != worst.Repetition || e.Event != worst.Event || math.Abs(e.FromMS-worst.AtMS) > 0.01 || e.Digest != worst.Evidence ||
-		e.Name != fmt.Sprintf("repetition-%d.pftrace", worst.Repetition) || !strings.HasPrefix(e.Why, "the latest frame of the run took ") {
+		e.Name != fmt.Sprintf("repetition-%d.pftrace", worst.Repetition) || !strings.HasPrefix(e.Why, "worst frame of the run: ") {
 		t.Errorf("kept %+v, and the latest frame is %+v", e, worst)
 	}
 	spans(t, folder, e)

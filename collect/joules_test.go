@@ -109,8 +109,8 @@ func TestSimulatedJoules(t *testing.T) {
 		"galaxy-s21-android-13":    {"battery", "multiplied by 1000", 0.10},
 		"nord-android-10":          {"battery", "turned back", 0.10},
 		"moto-g5-android-7.0":      {"battery", "", 0.25},
-		"pixel-3-android-9":        {"model reference-phone", "worked out by the model reference-phone", 0},
-		"nexus-5x-android-6.0.0":   {"model reference-phone", "worked out by the model reference-phone", 0},
+		"pixel-3-android-9":        {"model reference-phone", "estimated by the model reference-phone", 0},
+		"nexus-5x-android-6.0.0":   {"model reference-phone", "estimated by the model reference-phone", 0},
 		"sdk-gphone-android-11":    {"model reference-phone", "", 0},
 		"optimus-l3-android-4.1.1": {"model reference-phone", "", 0},
 	} {

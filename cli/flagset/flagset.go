@@ -27,7 +27,7 @@ func Collect(cmd *cobra.Command, f *measurement.CollectFlags) {
 	cmd.Flags().StringVar(&f.Version, "app-version", "", "the version to note, instead of what the device says")
 	cmd.Flags().StringVar(&f.Commit, "commit", "", "the commit the app was built from (default: GITHUB_SHA)")
 	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
-	cmd.Flags().StringVar(&f.Session, "session", "", "a name for what is measured side by side")
+	cmd.Flags().StringVar(&f.Session, "session", "", "the name of the session: runs of one name were measured side by side")
 	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
 	cmd.Flags().StringArrayVar(&f.Devices, "device", nil, "only this device, by its name, serial or address; may be repeated")
 	cmd.Flags().IntVar(&f.Repetitions, "repetitions", 0, "how often each scenario is measured, instead of as it says")

@@ -35,7 +35,7 @@ func (w *Watcher) offer(n int, s Seen, kept string, fetch func(read func(io.Read
 	held := &worst{late: *late, of: run.Evidence{
 		Kind: run.PerfettoTrace, Repetition: n, Event: s.eventAt(late.At),
 		FromMS: milliseconds(late.At), ToMS: milliseconds(late.At + late.Took),
-		Why: fmt.Sprintf("the latest frame of the run took %d ms, %d ms more than it could", late.Took.Milliseconds(), late.By.Milliseconds()),
+		Why: fmt.Sprintf("worst frame of the run: %d ms (%d ms over its budget)", late.Took.Milliseconds(), late.By.Milliseconds()),
 	}}
 	if kept == "" {
 		if err := fetch(held.copy); err != nil {

@@ -125,7 +125,7 @@ func (m *Meter) chooseSource(ctx context.Context) error {
 		return m.noEnergy(err)
 	}
 	if len(choice.PassedOver) > 0 && !choice.Source.Measured() && !offers.Emulator {
-		m.t.Journal.Warnf("energy is not measured but worked out by the %s: %s", choice.From, strings.Join(choice.PassedOver, "; "))
+		m.t.Journal.Warnf("energy is estimated by the %s: %s", choice.From, strings.Join(choice.PassedOver, "; "))
 	}
 	m.choice = choice
 	if !choice.Source.Measured() {

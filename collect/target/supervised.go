@@ -121,7 +121,7 @@ func (a *supervised) Ask(ctx context.Context, command string) (device.Output, er
 
 // run runs a command to its end.
 func (a *supervised) run(ctx context.Context, command string, exec func(context.Context, string) (device.Output, error)) (out device.Output, err error) {
-	ctx, cancel := within(ctx, a.wall, execFor, fmt.Errorf("%w: a command did not come to its end in %v", device.ErrGone, execFor))
+	ctx, cancel := within(ctx, a.wall, execFor, fmt.Errorf("%w: a command did not end within %v", device.ErrGone, execFor))
 	defer cancel()
 	err = a.supervise(ctx, lostAfter, func(ctx context.Context) error {
 		out, err = exec(ctx, command)

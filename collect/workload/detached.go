@@ -93,7 +93,7 @@ func (d Detached) hear(ctx context.Context, r *Running) error {
 	close(r.done)
 	_, _ = r.Write(out.Stdout)
 	if r.err == nil && !exitLine.Match(out.Stdout) {
-		r.err = fmt.Errorf("%w: the workload did not come to its end: %s", loss.ErrTestFail, target.LastLine(out.Stdout))
+		r.err = fmt.Errorf("%w: the workload did not end: %s", loss.ErrTestFail, target.LastLine(out.Stdout))
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestUndecidedNumberIsReported(t *testing.T) {
 		threshold *float64
 		want      []string
 	}{
-		"one":             {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, nil, []string{"noise may hide that CPU time got worse by 10 % (with a chance of "}},
+		"one":             {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, nil, []string{"too noisy to exclude that CPU time got worse by 10 % (risk of missing it: "}},
 		"two":             {[]func(int) (string, float64){values("cpu.time_ms", shaky...), values("memory.pss_kb", wide...)}, nil, []string{"that memory (PSS) got worse by 10 %", "1 more of 2 comparisons"}},
 		"of 30 % matters": {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, &large, []string{"got worse by 30 %"}},
 		"a ratio":         {[]func(int) (string, float64){values("frames.smooth_ratio", 0.9, 0.5, 0.7, 0.95, 0.4, 0.8)}, nil, []string{"smooth ratio got worse, to 1.5 times as many bad frames"}},

@@ -131,7 +131,7 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	if worst.Event != "" {
 		text += " after " + worst.Event
 	}
-	text = fmt.Sprintf("noise may hide that %s %s (with a chance of %.0f %%)", text, gotWorse, max(100**worst.Missed, 1))
+	text = fmt.Sprintf("too noisy to exclude that %s %s (risk of missing it: %.0f %%)", text, gotWorse, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
 		text += fmt.Sprintf("; the same for %d more of %d %s", more, len(c.judged), prose.Plural(len(c.judged), "comparison", "comparisons"))
 	}

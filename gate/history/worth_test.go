@@ -57,10 +57,10 @@ func TestFewRunsOfEachPhoneDoNotPass(t *testing.T) {
 func TestNoisyHistoryDoesNotPass(t *testing.T) {
 	noisy := gatetest.On("a", "frames.duration_ms", 8, 14, 9, 21, 11)
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.duration_ms", 11), noisy...)
-	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, " got worse by 10 % (with a chance of ") || v.Hint == "" {
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, " got worse by 10 % (risk of missing it: ") || v.Hint == "" {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
-	if want := fmt.Sprintf("(with a chance of %.0f %%)", 100*gatetest.End(v.Comparisons[0].Missed)); !strings.Contains(v.Reason, want) {
+	if want := fmt.Sprintf("(risk of missing it: %.0f %%)", 100*gatetest.End(v.Comparisons[0].Missed)); !strings.Contains(v.Reason, want) {
 		t.Errorf("%s, want %s", v.Reason, want)
 	}
 	calm := gatetest.On("a", "frames.duration_ms", 10, 10.2, 10.1, 9.9, 10)
@@ -192,8 +192,8 @@ func TestUndecidedIsNoisyOrFew(t *testing.T) {
 		of   *judgement
 		want string
 	}{
-		"ten sessions":            {of(10, false), "noise may hide that time per frame got worse by 5 % (with a chance of 30 %)"},
-		"three, and other phones": {of(3, true), "noise may hide that time per frame got worse by 5 % (with a chance of 30 %)"},
+		"ten sessions":            {of(10, false), "too noisy to exclude that time per frame got worse by 5 % (risk of missing it: 30 %)"},
+		"three, and other phones": {of(3, true), "too noisy to exclude that time per frame got worse by 5 % (risk of missing it: 30 %)"},
 		"three":                   {of(3, false), "the history has 3 accepted runs in this context, and 5 are needed to tell a change from noise"},
 	} {
 		chk := &check{policy: gatetest.Policy(t, gate.PresetDefault), catalogue: metric.Default(), judged: []*judgement{c.of}}

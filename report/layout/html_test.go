@@ -35,7 +35,7 @@ func TestHTMLRegression(t *testing.T) {
 	page := strings.ReplaceAll(htmlOf(t, regression()), wording.NBSP, " ")
 	for _, want := range []string{
 		"<h1>open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs)</h1>",
-		`<p class="sure">95 % interval of the middle run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons</p>`,
+		`<p class="sure">95 % interval of the median run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons</p>`,
 		`<p class="note">The devices are simulated.</p>`,
 		"All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).",
 		"Google Nexus 5X (Android 6.0.0): 264",

@@ -30,7 +30,7 @@ func markdownOf(t testing.TB, in Input, limit int) string {
 func TestMarkdownRegression(t *testing.T) {
 	got := strings.ReplaceAll(markdownOf(t, regression(), 0), wording.NBSP, " ")
 	for _, want := range []string{
-		"### ❌ Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the middle run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons\n",
+		"### ❌ Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the median run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons\n",
 		"> The devices are simulated.\n",
 		"| whole run: frames rendered | −40 % | 450 | 270 | −43…\u2060−37 % | 5 of 5 | **worse** |\n",
 		"| └ E3: frames rendered | −25 % | 110 | 82 | −28…\u2060−22 % | 5 of 5 | after-effect of E2 |\n",

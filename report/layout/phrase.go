@@ -107,7 +107,7 @@ func (f finding) evidence(in Input) string {
 		if len(f.Hits) == 1 {
 			parts = append(parts, level+"interval "+interval(f.Metric, c))
 		} else {
-			parts = append(parts, level+"interval of the middle run "+interval(f.Metric, c))
+			parts = append(parts, level+"interval of the median run "+interval(f.Metric, c))
 		}
 	}
 	if c.Rounds != nil {

@@ -69,7 +69,7 @@ func TestCommentFirstScreen(t *testing.T) {
 	got := markdownOf(t, in, 0)
 	lines := unfolded(got)
 	want := []string{
-		"### ❌ Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the middle run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons",
+		"### ❌ Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the median run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons",
 		"- **Blocks:** the build fails (exit status 1)",
 		"- **Against:** 40 accepted runs",
 		"- **Why:** nothing explains it yet: apkgate why pr",

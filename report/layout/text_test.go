@@ -31,7 +31,7 @@ func TestTextRegression(t *testing.T) {
 	got := textOf(t, regression(), document.Options{Width: 100, Verbose: true})
 	first, _, _ := strings.Cut(got, "\n\n")
 	want := "Regression: open-message after E2 renders 53 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of\n" +
-		"5 runs); 95 % interval of the middle run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons"
+		"5 runs); 95 % interval of the median run −56…−50 %; p ≤ 0.002 after correction for 35 comparisons"
 	if first != want {
 		t.Errorf("the first lines are\n%s\nwant\n%s", first, want)
 	}

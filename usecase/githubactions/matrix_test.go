@@ -228,7 +228,7 @@ func TestLegThatNeverCameIsMissed(t *testing.T) {
 
 // A headline is cut between the parts of a sentence.
 func TestHeadlineOfARowIsCutBetweenClauses(t *testing.T) {
-	row := matrixcomment.Row{Outcome: gate.Regression, Headline: "Regression: in read-mail after scroll, the time per frame is 146 % higher; " + strings.Repeat("99 % interval of the middle run +134…+157 %, ", 8)}
+	row := matrixcomment.Row{Outcome: gate.Regression, Headline: "Regression: in read-mail after scroll, the time per frame is 146 % higher; " + strings.Repeat("99 % interval of the median run +134…+157 %, ", 8)}
 	got := row.Signed().Headline
 	if !strings.HasSuffix(got, "+134…+157 % …") && !strings.HasSuffix(got, "higher …") {
 		t.Errorf("the headline is cut to %q", got)
