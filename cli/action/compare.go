@@ -81,7 +81,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	}
 	known := sourcelocation.Of(c, set.Config, f.ConfigFlags.File())
 	found := func(answer document.Document, v sidebyside.Verdict) result {
-		return result{content: comparisonContent(v, answer), failOn: set.FailOn, folder: folderOf(c, answer, known)}
+		return result{content: comparisonContent(v, answer, known()), failOn: set.FailOn, folder: folderOf(c, answer, known)}
 	}
 	in = builds.Explain(cmd.Context(), c, pair, in, within, func(in layout.ComparisonInput) bool {
 		a.first(found(layout.Comparison(in), in.Verdict))
@@ -111,14 +111,14 @@ func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds m
 		return result{}, err
 	}
 	known := sourcelocation.Of(c, set.Config, f.ConfigFlags.File())
-	return result{content: comparisonContent(in.Verdict, answer), failOn: set.FailOn, folder: folderOf(c, answer, known), loss: pair.Loss}, nil
+	return result{content: comparisonContent(in.Verdict, answer, known()), failOn: set.FailOn, folder: folderOf(c, answer, known), loss: pair.Loss}, nil
 }
 
 // comparisonContent returns a comparison as GitHub shows it.
-func comparisonContent(v sidebyside.Verdict, answer document.Document) githubactions.Content {
+func comparisonContent(v sidebyside.Verdict, answer document.Document, places document.Places) githubactions.Content {
 	content := githubactions.Content{
 		Outcome: v.Verdict, Headline: answer.Headline(),
-		Document: answer, Counts: map[gate.Outcome]int{},
+		Document: answer, Counts: map[gate.Outcome]int{}, Notes: githubactions.NotesOf(answer.Problems, places),
 	}
 	for _, s := range v.Scenarios {
 		content.Counts[s.Verdict]++

@@ -104,8 +104,14 @@ func TestActionCompare(t *testing.T) {
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 	if c := w.Checks()[0]; c.Name != "apkgate (compare apkgate.yml)" || c.Conclusion != "failure" || c.HeadSHA != headSHA {
 		t.Errorf("the check run is %+v", c)
+	} else if len(c.Annotations) == 0 || c.Annotations[0].Path != "apkgate.yml" || !strings.Contains(c.Annotations[0].Message, "base ") {
+		t.Errorf("annotations are %v, want what got worse, in the configuration", c.Annotations)
 	}
 	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), headSHA, baseSHA)
+	if page := w.read("apkgate-report/report.html"); strings.Count(page, `<figure id="p-t`) == 0 {
+		t.Error("the page has no picture of the rounds")
+	}
+	contains(t, "the summary", w.read("summary"), "xychart")
 	contains(t, "the summary", w.read("summary"), "Regression")
 	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), "apkgate.compare/1")
 	contains(t, "the outputs", w.read("output"), "report-path<<", "regression")

@@ -60,7 +60,7 @@ func TestCompareFindsTheWorseBuild(t *testing.T) {
 		t.Errorf("slower after %v, want scroll and open-message and not start", worse)
 	}
 	for file, want := range map[string]string{
-		"report.md": "### ❌ Regression: smooth ratio after scroll", "report.html": "<h2>What changed</h2>", "kept/base.jsonl": `"build":"base"`, "kept/head.jsonl": `"build":"head"`,
+		"report.md": "### ❌ Regression: smooth ratio after scroll", "report.html": `<h2 id="s-changed0">What changed</h2>`, "kept/base.jsonl": `"build":"base"`, "kept/head.jsonl": `"build":"head"`,
 	} {
 		if text, err := os.ReadFile(at(file)); err != nil || !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s: %v, or it lacks %q", file, err, want)

@@ -35,7 +35,7 @@ func nextStep(v gate.Verdict, f runFlags) []document.Fact {
 				if f.APK != "" {
 					again += " --apk " + device.Quote(f.APK)
 				}
-				return step("Next", "fix what ended it, and measure again:", again)
+				return step("Measure again", "once it is fixed:", again)
 			}
 		}
 	case gate.Regression:

@@ -65,7 +65,7 @@ func TestNextStep(t *testing.T) {
 	clitest.WriteFile(t, l.Path("demo-good.apk"), string(worse)+"\nfault crash after scroll\n")
 	for _, more := range [][]string{nil, {"--apk", l.Path("demo-good.apk")}} {
 		about, command := nextOf(measure("crash", exit.StatusInfrastructure, more...))
-		if !strings.HasPrefix(about, "Next fix what ended it") || !strings.HasPrefix(command, "run --scenario read-mail") || !strings.HasSuffix(command, strings.Join(more, " ")) {
+		if !strings.HasPrefix(about, "Measure again once it is fixed") || !strings.HasPrefix(command, "run --scenario read-mail") || !strings.HasSuffix(command, strings.Join(more, " ")) {
 			t.Errorf("after a crash: %q, %q, want what to fix and the command with %q", about, command, more)
 		}
 	}

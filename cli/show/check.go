@@ -23,6 +23,7 @@ import (
 	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
 	"github.com/apkgate/apkgate/usecase/inputfiles"
 	"github.com/apkgate/apkgate/usecase/judging"
 	"github.com/apkgate/apkgate/usecase/openstore"
@@ -113,11 +114,17 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	in.Why = toExplain(in)
 	in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, f.runs))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	return exit.Of(in.Verdict.Verdict, set.FailOn, openstore.Damage(c, before.Sound))
+}
+
+// toExplain returns how to explain what nothing explains yet.
+func toExplain(in layout.Input) string {
+	return explanation.Next(judging.RegressedIn(in), "apkgate run --base OLD.apk, with the build before the change, records both")
 }
 
 // keptWith returns where the files are that were kept with the runs of files.

@@ -109,6 +109,7 @@ func again(found saved.Report, runs []run.Run, kept map[string]layout.KeptFile, 
 	}
 	in := layout.OfVerdict(*found.Verdict)
 	in.Notes = judging.NotesOn(in.Verdict)
+	in.Why = toExplain(in)
 	in.Runs, in.Kept, in.Catalogue, in.Meta = runs, kept, catalogue, layout.Meta{Version: version.Tool()}
 	return layout.Verdict(in), nil
 }

@@ -56,6 +56,12 @@ func (s *scenario) comparison(cell run.Cell) (out Comparison, ok bool) {
 	case out.Direction != gate.Suspect:
 		out.Enough = 0
 	}
+	if cell.Event != "" && out.Direction == gate.None && !out.Open {
+		out.Values = nil
+		for i := range out.Contexts {
+			out.Contexts[i].Values = nil
+		}
+	}
 	return out, ok
 }
 
@@ -236,14 +242,18 @@ func (c *comparing) describe(s Scenario, d Comparison) string {
 	}
 	by := func(amount, share float64) string { return gate.FormatShift(m, shift.Base, amount, share) }
 	head, base := m.Beside(shift.Estimate(), shift.Base)
-	fmt.Fprintf(&b, ": %s where the base has %s (%s", head, base, by(shift.Shift, shift.Change))
+	fmt.Fprintf(&b, ": %s where the base has %s (%s)", head, base, by(shift.Shift, shift.Change))
+	var sure []string
 	if shift.HasInterval() {
-		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, by(*shift.ShiftLow, *shift.ChangeLow), by(*shift.ShiftHigh, *shift.ChangeHigh))
+		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*c.verdict.Level, by(*shift.ShiftLow, *shift.ChangeLow), by(*shift.ShiftHigh, *shift.ChangeHigh)))
 	}
 	if shift.P < 1 {
-		fmt.Fprintf(&b, ", %s", gate.PValue(shift.P))
+		sure = append(sure, gate.PValue(shift.P))
 	}
-	return b.String() + ")"
+	if len(sure) > 0 {
+		b.WriteString("; " + strings.Join(sure, ", "))
+	}
+	return b.String()
 }
 
 // describePass reports what a pass is worth: how much worse the whole run may still be by the

@@ -103,7 +103,7 @@ func (s *scenario) makeTests(c *comparing) {
 			all = append(all, pairs...)
 			if len(s.strata) > 1 {
 				t := s.test(c, cell, m, pairs, s.unit == Round)
-				t.context, t.alone = i, true
+				t.context, t.alone, t.Values = i, true, s.valuesOf(pairs)
 				if s.unit == Iteration { // one session may be that far off: a doubt at most
 					t.minChange, t.surely = t.surely, math.Inf(1)
 				}
@@ -116,10 +116,25 @@ func (s *scenario) makeTests(c *comparing) {
 			continue // each context has it of one build only
 		}
 		t := s.test(c, cell, m, all, s.paired())
-		t.context = together
+		if t.context = together; len(s.strata) == 1 {
+			t.Values = s.valuesOf(all)
+		}
 		s.tests = append(s.tests, t)
 	}
 	s.warnIncomparable(c)
+}
+
+// valuesOf returns the values of rounds; nil where the units are none.
+func (s *scenario) valuesOf(pairs []stat.Pair) (out [][2]float64) {
+	if s.unit != Round {
+		return nil
+	}
+	for _, p := range pairs {
+		for i := range p.X[:min(len(p.X), MaxValues-len(out))] {
+			out = append(out, [2]float64{p.X[i], p.Y[i]})
+		}
+	}
+	return out
 }
 
 func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []stat.Pair, paired bool) *test {

@@ -135,7 +135,14 @@ type Difference struct {
 	N int `json:"n"`
 	// Limit is the absolute budget that Head breaks; nil where it breaks none.
 	Limit *float64 `json:"limit,omitempty"`
+	// Values are the base's and the head's value of each round, in the metric's unit and in the
+	// order in which they were measured: of one context where Unit is round, at most MaxValues, and
+	// only of what is flagged, undecided or about the whole run.
+	Values [][2]float64 `json:"values,omitempty"`
 }
+
+// MaxValues limits the rounds whose values a difference has.
+const MaxValues = 200
 
 // Estimate returns Base plus the shift. The median of the head's values may lie elsewhere: it
 // includes what changes from round to round, which the shift excludes.

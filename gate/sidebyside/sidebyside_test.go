@@ -193,7 +193,7 @@ func TestNewMetricIsReported(t *testing.T) {
 		none.Iterations[i].Metrics["wakelock.time_ms"], held.Iterations[i].Metrics["wakelock.time_ms"] = 0, 8000
 	}
 	v := compareBoth(t, gatetest.Runs(none), gatetest.Runs(held))
-	if v.Verdict != gate.Regression || !strings.HasPrefix(v.Reason, "wakelocks held: 8000 ms where the base has 0 ms (+8000 ms, 95 % interval +8000 ms to +8000 ms, p = ") {
+	if v.Verdict != gate.Regression || !strings.HasPrefix(v.Reason, "wakelocks held: 8000 ms where the base has 0 ms (+8000 ms); 95 % interval +8000 ms to +8000 ms, p = ") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -27,8 +27,8 @@ func TestOverrunIsCompared(t *testing.T) {
 		want       gate.Outcome
 		said       string
 	}{
-		"nearer to the deadline": {of("s", -8), of("s", -4), gate.Regression, "where the base has -7.85 ms (+4.00 ms, 95 % interval +4.00 ms to +4.00 ms, p "},
-		"further from it":        {of("s", -4), of("s", -8), gate.Improvement, "(−4.00 ms, 95 % interval −4.00 ms to −4.00 ms, p "},
+		"nearer to the deadline": {of("s", -8), of("s", -4), gate.Regression, "where the base has -7.85 ms (+4.00 ms); 95 % interval +4.00 ms to +4.00 ms, p "},
+		"further from it":        {of("s", -4), of("s", -8), gate.Improvement, "(−4.00 ms); 95 % interval −4.00 ms to −4.00 ms, p "},
 		"by next to nothing":     {of("s", 0), of("s", 0.3), gate.Pass, "worse by at most 0.30 ms (time beyond the deadline)"},
 		"a little better":        {of("s", 0.3), of("s", 0), gate.Pass, "worse by at most 0.00 ms (time beyond the deadline)"},
 		// One session of each can't separate a build from a hot phone, whatever the amount.

@@ -160,10 +160,9 @@ func (t Threads) drawFrame(c *canvas, x scale, f threadsFrame, top float64) {
 	if f.DeadlineMS > 0 && f.TookMS > f.DeadlineMS {
 		c.rect("overdue", x.at(f.DeadlineMS), first-4, x.at(f.TookMS)-x.at(f.DeadlineMS), bottom-first+8, 0)
 	}
-	for i, l := range f.lanes {
+	for i := range f.lanes {
 		y := laneTop(first, i)
 		c.line("grid", x.from, y+laneHead+laneBar/2, x.at(max(f.TookMS, f.DeadlineMS)), y+laneHead+laneBar/2)
-		c.text("small halo", x.from, y+12, startAt, fitText(l.name(), x.to-x.from))
 	}
 	if !f.Queue { // what runs while a task waits is no path
 		f.drawHandovers(c, x, first)
@@ -174,6 +173,9 @@ func (t Threads) drawFrame(c *canvas, x scale, f threadsFrame, top float64) {
 		}
 	}
 	f.drawMoments(c, x, first, bottom)
+	for i, l := range f.lanes { // over the lines, which may cross a short frame's names
+		c.text("small halo", x.from, laneTop(first, i)+12, startAt, fitText(l.name(), x.to-x.from))
+	}
 	drawTime(c, x, bottom+4)
 	f.describeSteps(c, x, bottom+4+threadAxis)
 }

@@ -14,6 +14,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
@@ -40,7 +41,7 @@ var (
 	coloursCSS string
 )
 
-var pageForm = template.Must(template.New("page").Parse(sectionTemplate + gridTemplate + groupsTemplate + pageTemplate))
+var pageForm = template.Must(template.New("page").Funcs(template.FuncMap{"soft": soft}).Parse(sectionTemplate + gridTemplate + groupsTemplate + pageTemplate))
 
 // Render writes the document as a page.
 func Render(w io.Writer, d document.Document, _ document.Options) error {
@@ -97,6 +98,37 @@ func newPage(d document.Document) page {
 	}
 	return p
 }
+
+// longWord is how many characters of a word fit on a line of a phone.
+const longWord = 28
+
+// soft returns text that may break behind the dots, slashes and signs of a long name, so that a
+// phone shows "com.example.MessageView." and "decodeImages", and no half of a word.
+func soft(s string) template.HTML {
+	var b strings.Builder
+	for i, word := range strings.Split(s, " ") {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if utf8.RuneCountInString(word) <= longWord {
+			b.WriteString(template.HTMLEscapeString(word))
+			continue
+		}
+		for _, part := range strings.SplitAfter(softEnds.Replace(word), softBreak) {
+			part, more := strings.CutSuffix(part, softBreak)
+			b.WriteString(template.HTMLEscapeString(part))
+			if more {
+				b.WriteString("<wbr>")
+			}
+		}
+	}
+	return template.HTML(b.String()) //nolint:gosec // escaped
+}
+
+// softBreak stands for a possible break: no text of a document has it.
+const softBreak = "\x00"
+
+var softEnds = strings.NewReplacer(".", "."+softBreak, "/", "/"+softBreak, "$", "$"+softBreak, "#", "#"+softBreak, "_", "_"+softBreak)
 
 // fewSections is how many sections need no list of contents.
 const fewSections = 2

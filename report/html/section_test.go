@@ -30,3 +30,16 @@ func TestSectionsHaveDistinctNames(t *testing.T) {
 		}
 	}
 }
+
+// A long name may break behind its dots, and is escaped; a short word is as it was.
+func TestSoftBreaks(t *testing.T) {
+	for text, want := range map[string]string{
+		"works in com.example.demo.MessageView.decodeImages <now>": "works in com.<wbr>example.<wbr>demo.<wbr>MessageView.<wbr>decodeImages &lt;now&gt;",
+		"com.example.demo 1.4.0":                                   "com.example.demo 1.4.0",
+		"<script>alert(1)</script>.com.example.attack":             "&lt;script&gt;alert(1)&lt;/<wbr>script&gt;.<wbr>com.<wbr>example.<wbr>attack",
+	} {
+		if got := string(soft(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
@@ -45,7 +46,7 @@ func Comparison(in ComparisonInput) document.Document {
 	}
 	d := document.Document{
 		Title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), Notes: notes(in.Notes), Checked: abCounts(v),
-		Answer: document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Lead: wording.Sentence(v.Reason)},
+		Answer: abAnswer(v),
 		Checks: abChecks(in), Screen: screen,
 		Warnings: warnings(v.Warnings[:min(len(v.Warnings), maxWarnings)], document.Room{Open: 10}),
 		Footer:   wording.Name(in.Version), Version: wording.Name(in.Version), Kind: "comparison",
@@ -57,14 +58,28 @@ func Comparison(in ComparisonInput) document.Document {
 		}
 	}
 	d.Facts = in.facts(why)
+	drawings := abDrawings(v)
+	var folded []document.Section
 	for _, scenario := range v.Scenarios {
-		d.Sections = append(d.Sections, in.tables(scenario)...)
+		tables := in.tables(scenario)
+		linkRows(tables, scenario, drawings)
+		d.Sections, folded = append(d.Sections, tables[:unfoldedTables]...), append(folded, tables[unfoldedTables:]...)
 	}
+	d.Sections = append(append(d.Sections, in.rounds(drawings)), folded...)
+	d.Chart = in.charted(drawings)
 	d.Sections = append(d.Sections, why.Groups()...)
 	d.Problems = append(worseIn(in, why), why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.Catalogue, "the base build")
 	d.Data = saved.OfComparison(v, why.energy, why.causes(), in.CausesTotal)
 	return d
+}
+
+// abAnswer returns the verdict with its reason, of which the first part is the answer, and the rest
+// how sure that is.
+func abAnswer(v sidebyside.Verdict) document.Answer {
+	a := document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict)}
+	a.Lead, a.Sure, _ = strings.Cut(wording.Sentence(v.Reason), "; ")
+	return a
 }
 
 // facts returns the facts of the first screen, and after them the details.
@@ -77,7 +92,11 @@ func (in ComparisonInput) facts(why explained) []document.Fact {
 	if v.Verdict == gate.Regression {
 		out.answer(document.Why, "Why", whyOf(in.Why, slices.ContainsFunc(v.Scenarios, laterStart)))
 	}
-	out.answer(document.Next, "Next", wording.Sentence(v.Hint))
+	next := wording.Sentence(v.Hint)
+	if next == "" && v.Verdict == gate.Regression {
+		next = "fix it and compare again; nothing has to be accepted, a comparison has no history"
+	}
+	out.answer(document.Next, "Next", next)
 	details.add("Head", buildTitle(v.Head))
 	for _, scenario := range v.Scenarios {
 		details.add("Measured", abMeasured(scenario, len(v.Scenarios) > 1))
@@ -148,31 +167,41 @@ func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 		return rowsTable([]string{"Effect", "p", "Base", "Interval"}, "What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status")
 	}
 	changed, open, whole, all, each := table(), table(), table(), table(), table()
+	add := func(t *document.Table, d sidebyside.Comparison, context int, direction gate.Direction, by sidebyside.Difference) {
+		t.Add(maxRows, causes.ToneOf(direction), in.cells(s, d, context, direction, by)...)
+		if len(t.Rows) == t.Total {
+			t.Rows[t.Total-1].Of = abKey(s, d, context)
+		}
+	}
 	for _, d := range s.Deviations() {
-		changed.Add(maxRows, causes.ToneOf(d.Direction), in.cells(s, d, d.ShownIn(), d.Direction, d.Shown())...)
+		add(changed, d, d.ShownIn(), d.Direction, d.Shown())
 	}
 	for _, d := range s.Comparisons {
 		if d.Open {
-			open.Add(maxRows, causes.ToneOf(d.Together), in.cells(s, d, -1, d.Together, d.Difference)...)
+			add(open, d, -1, d.Together, d.Difference)
 		}
 		if d.Event == "" && d.Direction == gate.None {
-			whole.Add(maxRows, causes.ToneOf(d.Direction), in.cells(s, d, -1, d.Together, d.Difference)...)
+			add(whole, d, -1, d.Together, d.Difference)
 		}
-		all.Add(maxRows, causes.ToneOf(d.Together), in.cells(s, d, -1, d.Together, d.Difference)...)
+		add(all, d, -1, d.Together, d.Difference)
 		for _, x := range d.Contexts {
 			if d.Event == "" || x.Direction != gate.None {
-				each.Add(maxRows, causes.ToneOf(x.Direction), in.cells(s, d, x.Context, x.Direction, x.Difference)...)
+				add(each, d, x.Context, x.Direction, x.Difference)
 			}
 		}
 	}
-	section := func(title string, folded bool, t *document.Table) document.Section {
-		return document.Section{Title: document.Everywhere(title + suffix), Folded: folded, Body: t}
+	place := slices.IndexFunc(in.Verdict.Scenarios, func(o sidebyside.Scenario) bool { return o.Scenario == s.Scenario })
+	section := func(id, title string, folded bool, t *document.Table) document.Section {
+		return document.Section{ID: fmt.Sprintf("%s%d", id, place), Title: document.Everywhere(title + suffix), Folded: folded, Body: t}
 	}
 	return []document.Section{
-		section("What changed", false, changed), section("Undecided", false, open), section("Whole run", false, whole),
-		section("All comparisons", true, all), section("Each device", true, each),
+		section("changed", "What changed", false, changed), section("open", "Undecided", false, open), section("whole", "Whole run", false, whole),
+		section("all", "All comparisons", true, all), section("each", "Each device", true, each),
 	}
 }
+
+// unfoldedTables is how many of these come before the pictures.
+const unfoldedTables = 3
 
 // maxRows limits the rows of one table.
 const maxRows = 500

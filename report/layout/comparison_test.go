@@ -158,9 +158,12 @@ func TestComparisonHint(t *testing.T) {
 		}
 		bare := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Verdict: verdict}})
 		for _, f := range bare.Facts {
-			if f.Label == "Next" || f.Label == "Why" {
+			if f.Label == "Next" && verdict != gate.Regression || f.Label == "Why" {
 				t.Errorf("%s: without a hint it says %+v", verdict, f)
 			}
+		}
+		if got := factOf(bare, "Next"); verdict == gate.Regression && !strings.HasPrefix(got, "fix it and compare again") {
+			t.Errorf("a regression without a hint says %q", got)
 		}
 	}
 }

@@ -51,7 +51,9 @@ func (s story) first(in Input) []document.Fact {
 	out.add("Against", against(in))
 	switch s.Rest {
 	case gate.Inconclusive:
-		out.answer(document.Next, "What would settle it", s.settle(in.Verdict))
+		if text := s.settle(in.Verdict); !slices.ContainsFunc(in.Next, func(f document.Fact) bool { return f.Command != "" && strings.Contains(text, f.Command) }) {
+			out.answer(document.Next, "What would settle it", text) // else a step does
+		}
 	case gate.Pass:
 		out.add("Would have seen", sensitivity(in))
 		out.add("Excluded", excluded(in))

@@ -2,18 +2,12 @@ package layout
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/metric"
@@ -163,104 +157,4 @@ func TestCatalogueIsCreatedOnce(t *testing.T) {
 	if a, b := allocations(without), allocations(with); a > b+1000 {
 		t.Errorf("%.0f allocations without a catalogue, %.0f with one", a, b)
 	}
-}
-
-// TestHTMLInABrowser opens the page in a frame as wide as a phone, on a server that counts
-// requests.
-func TestHTMLInABrowser(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "inconclusive": inconclusive()} {
-		t.Run(name, func(t *testing.T) {
-			lab := newBrowserLab(t, htmlOf(t, in))
-			if got, want := lab.measure(t, browser), "320 390 701 1280 broken 0"; got != want {
-				t.Errorf("the page is wide in px, with so many words broken in tables: %s, want %s", got, want)
-			}
-			for _, path := range lab.asked() {
-				if path != "/report" && path != "/favicon.ico" && path != "/frames" {
-					t.Errorf("the page asked for %s", path)
-				}
-			}
-		})
-	}
-}
-
-// frames is a page that opens the report at four widths, the third being the narrowest with a table
-// layout, unfolds everything and reports its width, and how many one-word statuses take more than
-// one line in a table.
-const frames = `<!DOCTYPE html><body><script>
-const widths = [320, 390, 701, 1280], found = [];
-let open = widths.length, broken = 0;
-widths.forEach((width, i) => {
-	const f = document.createElement('iframe');
-	f.style = 'border:0;height:900px;width:' + width + 'px';
-	f.onload = () => {
-		f.contentDocument.querySelectorAll('details').forEach(d => d.open = true);
-		found[i] = f.contentDocument.documentElement.scrollWidth;
-		broken += [...f.contentDocument.querySelectorAll('td.status > span')].filter(s =>
-			width > 700 && s.textContent.trim().split(/\s/).length === 2 && s.getBoundingClientRect().height > 30).length;
-		if (--open === 0) document.body.dataset.width = found.join(' ') + ' broken ' + broken;
-	};
-	f.src = '/report';
-	document.body.append(f);
-});
-</script>`
-
-type browserLab struct {
-	*httptest.Server
-	mu    sync.Mutex
-	paths []string
-}
-
-func newBrowserLab(t *testing.T, page string) *browserLab {
-	lab := &browserLab{}
-	lab.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		lab.mu.Lock()
-		lab.paths = append(lab.paths, r.URL.Path)
-		lab.mu.Unlock()
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if r.URL.Path == "/report" {
-			io.WriteString(w, page)
-			return
-		}
-		io.WriteString(w, frames)
-	}))
-	t.Cleanup(lab.Close)
-	return lab
-}
-
-func (l *browserLab) asked() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.paths
-}
-
-var (
-	measured = regexp.MustCompile(`data-width="([\w ]+)"`)
-	console  = regexp.MustCompile(`(?m)^.*CONSOLE.*$`)
-)
-
-// measure returns the widths in pixels of the page in the frames, and the number of broken words.
-func (l *browserLab) measure(t *testing.T, browser string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
-		"--user-data-dir="+t.TempDir(), "--window-size=1400,1000", "--hide-scrollbars", "--dump-dom", l.URL+"/frames")
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Skipf("chromium does not run here: %v", err)
-	}
-	for _, line := range console.FindAllString(stderr.String(), -1) {
-		t.Errorf("the console says: %s", line)
-	}
-	m := measured.FindStringSubmatch(stdout.String())
-	if m == nil {
-		t.Fatalf("the browser measured nothing: %.500s", stdout.String())
-	}
-	return m[1]
 }

@@ -235,7 +235,6 @@ const maxRounds = 12
 // roundsSection draws the results of the two builds alternately, gravest first, and of these in the
 // order of the findings.
 func roundsSection(in Input, findings []finding) document.Section {
-	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
 	place := map[cell]int{}
 	for i, f := range flat(findings) {
 		if _, known := place[f.cell]; !known {
@@ -265,12 +264,18 @@ func roundsSection(in Input, findings []finding) document.Section {
 	slices.SortStableFunc(all, func(a, b drawn) int {
 		return cmp.Or(cmp.Compare(gravityOfPicture(b.c.Direction), gravityOfPicture(a.c.Direction)), cmp.Compare(at(a), at(b)))
 	})
-	total := len(all)
-	for i, d := range all[:min(total, maxRounds)] {
+	var figures []document.Figure
+	for i, d := range all[:min(len(all), maxRounds)] {
 		fig := in.rounds(*d.r, d.c)
-		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", i+1), Caption: fig.Title, Detail: fig.Description(), Of: d.key(), Picture: fig})
+		figures = append(figures, document.Figure{ID: fmt.Sprintf("t%d", i+1), Caption: fig.Title, Detail: fig.Description(), Of: d.key(), Picture: fig})
 	}
-	if n := total - len(g.Figures); n > 0 {
+	return roundsGallery(figures, len(all))
+}
+
+// roundsGallery shows some of so many pictures of rounds.
+func roundsGallery(figures []document.Figure, total int) document.Section {
+	g := &document.Gallery{Figures: figures, Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
+	if n := total - len(figures); n > 0 {
 		g.Rest = "And " + prose.Count(n, "more comparison of rounds", "more comparisons of rounds") + "; the JSON report has everything."
 	}
 	return document.Section{
@@ -296,14 +301,19 @@ func (s story) chart() *document.Chart {
 			if x == nil || len(x.Values) == 0 || inTurns(h.Comparison).Change != f.middle().Change {
 				continue
 			}
-			chart := &document.Chart{Title: f.what() + " on " + device(*h.Run), Unit: f.Metric.Unit}
-			for _, v := range x.Values[:min(len(x.Values), maxCharted)] {
-				chart.Base, chart.Head = append(chart.Base, v[0]), append(chart.Head, v[1])
-			}
-			return chart
+			return chartOf(f.what()+" on "+device(*h.Run), f.Metric, x.Values)
 		}
 	}
 	return nil
+}
+
+// chartOf returns the chart of rounds.
+func chartOf(title string, m metric.Metric, rounds [][2]float64) *document.Chart {
+	chart := &document.Chart{Title: title, Unit: m.Unit}
+	for _, v := range rounds[:min(len(rounds), maxCharted)] {
+		chart.Base, chart.Head = append(chart.Base, v[0]), append(chart.Head, v[1])
+	}
+	return chart
 }
 
 // maxCharted limits the rounds of a chart.
@@ -312,11 +322,13 @@ const maxCharted = 60
 // rounds returns the figure of one comparison in rounds.
 func (in Input) rounds(r gate.RunVerdict, c gate.Comparison) figure.Rounds {
 	m, _ := in.catalogue().Lookup(c.Metric)
-	x := c.Rounds
-	fig := figure.Rounds{
-		Title:  prose.Clip(wording.Event(c.Event), 80) + ": " + wording.Brief(m.Title) + " on " + wording.Brief(runTitle(r, in.Verdict)),
-		Metric: m, Tone: causes.ToneOf(c.Direction),
-	}
+	title := prose.Clip(wording.Event(c.Event), 80) + ": " + wording.Brief(m.Title) + " on " + wording.Brief(runTitle(r, in.Verdict))
+	return roundsFigure(title, m, causes.ToneOf(c.Direction), c.Rounds)
+}
+
+// roundsFigure returns the figure of a number in rounds.
+func roundsFigure(title string, m metric.Metric, tone document.Tone, x *gate.RoundsComparison) figure.Rounds {
+	fig := figure.Rounds{Title: title, Metric: m, Tone: tone}
 	fig.Shares = x.Base != 0 && !m.Signed && !m.Ratio
 	for _, v := range x.Values {
 		d := v[1] - v[0]

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -144,8 +145,132 @@ func TestComparisonFirstScreen(t *testing.T) {
 	if err := asMarkdown(&md, Comparison(in), 0); err != nil {
 		t.Fatal(err)
 	}
-	if lines := unfolded(md.String()); len(lines) != 7 || !strings.HasPrefix(lines[4], "**Checked:**") {
+	if lines := unfolded(md.String()); len(lines) != 8 || !strings.HasPrefix(lines[4], "- **Next:** fix it") || !strings.HasPrefix(lines[5], "**Checked:**") {
 		t.Errorf("unfolded is\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// steps are what can be done about a verdict on a session.
+func steps(label, text, command string) []document.Fact {
+	return []document.Fact{{Label: label, Text: text, Command: command}}
+}
+
+// outcomes returns an answer of each kind with each outcome, as a user would get it.
+func outcomes() map[string]document.Document {
+	red := regression()
+	red.Notes = append(red.Notes, "The causes given for open-message on nexus-9 over wifi come from 4 rounds of both builds, recorded after the verdict; they judge nothing.")
+	red.Why, red.Next = "nothing explains it yet: apkgate why pr-7 --base OLD.apk, with the build before the change, records both", steps("If intended", "make these runs the new level:", "apkgate baseline rebaseline --session run-20261128T020454.488Z")
+	unknown := runVerdict("U1", gate.Inconclusive, upgraded[0], gate.Comparison{Metric: "frames.smooth_ratio", Direction: gate.None, Value: 0.998})
+	unknown.ReferenceTotal, unknown.Reference = 0, nil
+	unknown.Reason, unknown.Hint = `there is no accepted run of com.fsck.k9, scenario "open-message", to compare with`, "accept the runs of this session as the first of their history: apkgate baseline accept --session pr-7"
+	first := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Runs: []gate.RunVerdict{unknown}}, Next: steps("If good", "let later builds be compared with this one:", "apkgate baseline accept --session pr-7")}
+	stood := runVerdict("U1", gate.Regression, upgraded[0], compared("", "anr.count", 0, 0, 1, gate.ToRegression))
+	anr := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Runs: []gate.RunVerdict{stood}}, Next: steps("If intended", "make these runs the new level:", "apkgate baseline rebaseline --session pr-7")}
+	good := pass()
+	good.Next = steps("Accept", "let later builds be compared with this one:", "apkgate baseline accept --session pr-7")
+	crash := invalid()
+	crash.Next = steps("Measure again", "once it is fixed:", "apkgate run --scenario open-message")
+	missed := pass()
+	missed.Verdict = missed.Verdict.WithLoss("1 of 3 legs of the matrix never came: api-level 29")
+	built := func(v sidebyside.Verdict) document.Document {
+		v.Base, v.Head = sidebyside.Build{App: run.App{Package: "com.fsck.k9", Version: "5.006"}}, sidebyside.Build{App: run.App{Package: "com.fsck.k9", Version: "5.010"}}
+		return Comparison(ComparisonInput{Verdict: v, Notes: red.Notes})
+	}
+	return map[string]document.Document{
+		"regression": Verdict(red), "inconclusive": Verdict(inconclusive()), "first": Verdict(first), "anr": Verdict(anr),
+		"pass": Verdict(good), "accepted": Verdict(pass()), "improvement": Verdict(improvement()), "crash": Verdict(crash), "missed": Verdict(missed),
+		"compare-regression": built(inRounds()),
+		"compare-pass": built(sidebyside.Verdict{Verdict: gate.Pass, Reason: "nothing got worse in 20 comparisons; by the intervals the whole run is worse by at most 1.7 % (time per frame)",
+			Scenarios: []sidebyside.Scenario{{Scenario: "open-message", Verdict: gate.Pass, Unit: sidebyside.Round, Contexts: []sidebyside.Context{{Context: upgraded[0], Base: 12, Head: 12}}}}}),
+		"compare-crash": built(sidebyside.Verdict{Verdict: gate.Invalid, Reason: "the head on Nexus 9: the app crashed in repetition 1", Hint: "fix what ended it, and measure again"}),
+	}
+}
+
+// inRounds is a comparison of two builds in twelve rounds on each of two phones: the first one's
+// frames take half more after scroll.
+func inRounds() sidebyside.Verdict {
+	values := func(by float64) (out [][2]float64) {
+		for i := range 12 {
+			out = append(out, [2]float64{10 + float64(i%3)/10, 10*(1+by) + float64(i%3)/10})
+		}
+		return out
+	}
+	grown := func(by float64) sidebyside.Difference {
+		return sidebyside.Difference{Base: 10, Head: 10 * (1 + by), Shift: 10 * by, ShiftLow: new(9 * by), ShiftHigh: new(11 * by), Change: by, ChangeLow: new(0.9 * by), ChangeHigh: new(1.1 * by), P: 0.0004, N: 12, Values: values(by)}
+	}
+	together := grown(0.25)
+	together.Values = nil
+	return sidebyside.Verdict{Format: sidebyside.Format, Verdict: gate.Regression, Level: 0.99,
+		Reason: "time per frame after scroll on Nexus 9: 15.00 ms where the base has 10.00 ms (+50 %); 99 % interval +45 % to +55 %, p < 0.001",
+		Scenarios: []sidebyside.Scenario{{Scenario: "open-message", Verdict: gate.Regression, Unit: sidebyside.Round,
+			Contexts: []sidebyside.Context{{Context: upgraded[0], Base: 12, Head: 12}, {Context: upgraded[1], Base: 12, Head: 12}},
+			Comparisons: []sidebyside.Comparison{
+				{Metric: ms, Direction: gate.None, Together: gate.None, Difference: together, Contexts: []sidebyside.ContextDifference{{Context: 0, Direction: gate.None, Difference: grown(0.05)}, {Context: 1, Direction: gate.None, Difference: grown(0)}}},
+				{Event: "scroll", Metric: ms, Direction: gate.ToRegression, Together: gate.Suspect, Difference: together, Contexts: []sidebyside.ContextDifference{{Context: 0, Direction: gate.ToRegression, Difference: grown(0.5)}, {Context: 1, Direction: gate.None, Difference: grown(0)}}},
+			}}},
+	}
+}
+
+// Whatever the outcome, 25 lines of a terminal and the unfolded lines of a comment say what it came
+// to, whether it blocks, where, how sure that is, and what to do now.
+func TestEveryOutcomeHasAFirstScreen(t *testing.T) {
+	wants := map[string][]string{
+		"regression":         {"53 % fewer frames", "95 % interval", "the build fails", "all 5 devices", "nothing explains it yet", "baseline rebaseline"},
+		"inconclusive":       {"may", "fails no build", "3 accepted runs", "Nexus 9"},
+		"first":              {"no accepted run", "fails no build", "Nexus 9", "baseline accept --session pr-7"},
+		"anr":                {"ANRs", "the build fails", "Nexus 9", "baseline rebaseline"},
+		"pass":               {"nothing got worse in 4 comparisons", "40 accepted runs", "all 2 devices", "baseline accept"},
+		"accepted":           {"nothing got worse", "40 accepted runs", "all 2 devices"},
+		"improvement":        {"20 % more frames", "95 % interval", "Nexus 9"},
+		"crash":              {"4 of 10 repetitions have no frames", "exit status 3", "Nexus 9", "apkgate run --scenario open-message"},
+		"missed":             {"1 of 3 legs", "exit status 3", "api-level 29"},
+		"compare-regression": {"+50 %", "99 % interval +45 % to +55 %", "the build fails", "Nexus 9", "fix it and compare again"},
+		"compare-pass":       {"at most 1.7 %", "the base build com.fsck.k9 5.006"},
+		"compare-crash":      {"the app crashed", "exit status 3", "fix what ended it"},
+	}
+	all := outcomes()
+	if len(all) != len(wants) {
+		t.Errorf("%d outcomes, and answers to %d", len(all), len(wants))
+	}
+	for name, d := range all {
+		var text, md bytes.Buffer
+		if err := errors.Join(asText(&text, d, document.Options{Width: 100}), asMarkdown(&md, d, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(text.String(), "\n"); n > 25 {
+			t.Errorf("%s: %d lines, want 25 or fewer:\n%s", name, n, text.String())
+		}
+		beforeChart, _, _ := strings.Cut(md.String(), "```mermaid")
+		comment := unfolded(beforeChart)
+		if len(comment) > 12 {
+			t.Errorf("%s: %d lines of a comment are unfolded:\n%s", name, len(comment), strings.Join(comment, "\n"))
+		}
+		for place, got := range map[string]string{"terminal": text.String(), "comment": strings.Join(comment, "\n")} {
+			got = strings.Join(strings.Fields(strings.ReplaceAll(got, wording.NBSP, " ")), " ")
+			for _, want := range wants[name] {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s, %s: no %q in\n%s", name, place, want, got)
+				}
+			}
+		}
+	}
+}
+
+// The rows of a comparison of two builds lead to the pictures of their rounds: of a phone to its own,
+// of all together to the worst. A comment has what is worst as a chart.
+func TestComparisonRowsLeadToTheirPictures(t *testing.T) {
+	d := Comparison(ComparisonInput{Verdict: inRounds()})
+	page := pageOf(t, d)
+	for _, want := range []string{
+		`<a href="#p-t1">scroll: time per frame on Google Nexus 9, Android 5.0.0, wifi</a>`, `<a href="#p-t3">whole run: time per frame</a>`,
+		`<figure id="p-t1">`, "scroll: time per frame on Google Nexus 9 (Android 5.0.0)", "12 rounds, of which the head build is worse in 12. Estimate +50 %, interval +45…+55 %.",
+	} {
+		if !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(page, wording.NBSP, " "), "&#43;", "+"), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if c := d.Chart; c == nil || len(c.Base) != 12 || c.Base[1] != 10.1 || c.Head[1] != 15.1 || !strings.HasPrefix(c.Title, "scroll: time per frame on Google Nexus 9") {
+		t.Errorf("the chart is %+v", d.Chart)
 	}
 }
 

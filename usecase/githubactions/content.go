@@ -25,13 +25,7 @@ type Content struct {
 func ContentOf(in layout.Input, places document.Places) Content {
 	d := layout.Verdict(in)
 	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Document: d}
-	for _, p := range d.Problems {
-		if p.Explains {
-			continue // it is shown with what it explains
-		}
-		at := places.Of(p.Scenario)
-		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: withCauses(p)})
-	}
+	c.Notes = NotesOf(d.Problems, places)
 	for _, r := range in.Verdict.Runs {
 		c.Counts[r.Verdict]++
 	}
@@ -42,6 +36,18 @@ func ContentOf(in layout.Input, places document.Places) Content {
 		}
 	}
 	return c
+}
+
+// NotesOf returns problems as annotations, each at the place of its scenario.
+func NotesOf(problems []document.Problem, places document.Places) (out []Note) {
+	for _, p := range problems {
+		if p.Explains {
+			continue // it is shown with what it explains
+		}
+		at := places.Of(p.Scenario)
+		out = append(out, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: withCauses(p)})
+	}
+	return out
 }
 
 // withCauses returns a problem's text, followed by its explanations.
