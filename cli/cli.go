@@ -1,7 +1,7 @@
 // Package cli is apkgate's command line: it assembles the commands and runs one. Each group of
 // commands is a package below it: measure (run, collect, compare), show (check, noise, report,
 // inspect), baselinecmd (baseline), why, setup (init, config, doctor, devices, version), evaluate, energycmd
-// (energy), diagnosecmd (diagnose), recorddevice, demo, manual (man), and action for the workflow on
+// (energy), diagnosecmd (diagnose), recorddevice, publish, demo, manual (man), and action for the workflow on
 // GitHub. What several of them need is in packages of its own: arguments, completion, flagset, output
 // and viewer.
 //
@@ -36,6 +36,7 @@ import (
 	"github.com/apkgate/apkgate/cli/manual"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
+	"github.com/apkgate/apkgate/cli/publish"
 	"github.com/apkgate/apkgate/cli/recorddevice"
 	"github.com/apkgate/apkgate/cli/setup"
 	"github.com/apkgate/apkgate/cli/show"
@@ -173,7 +174,7 @@ store was lost.`,
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c), setup.ConfigCommand(c), setup.VersionCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), baselinecmd.Command(c),
 		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energycmd.Command(c), diagnosecmd.Command(c), show.InspectCommand(c),
-		recorddevice.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c), manual.Command(c),
+		recorddevice.Command(c), why.Command(c), show.ReportCommand(c), publish.Command(c), action.Command(c), manual.Command(c),
 	)
 	completion.Register(c, root)
 	return root

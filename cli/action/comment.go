@@ -10,7 +10,6 @@ import (
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
@@ -55,7 +54,7 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		a.Runner.Log("No comment: there is no report in " + f.artifact + ".")
 		return nil
 	}
-	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
+	catalogue := settings.CatalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
 		report, err := artifact.ReadFolder(folder)
 		if err != nil {
@@ -73,18 +72,4 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		}
 	}
 	return nil
-}
-
-// catalogueAt returns the configuration's catalogue of metrics, if it is checked out; nil is the
-// built-in catalogue.
-func catalogueAt(path string) *metric.Catalogue {
-	cfg, err := settings.LoadConfig(path, true)
-	if err != nil {
-		return nil
-	}
-	catalogue, err := cfg.Catalogue()
-	if err != nil {
-		return nil
-	}
-	return catalogue
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -74,7 +75,7 @@ func publish(c terminal.Console, cmd *cobra.Command, f *flags) error {
 			a.Runner.Log(err.Error())
 		}
 	}
-	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
+	catalogue := settings.CatalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
 		if err := a.publishFolder(ctx, folder, catalogue, measure.ConfigShown(c, f.Config)); err != nil {
 			return exit.Usage(err, "the job that measured leaves it as its artifact")

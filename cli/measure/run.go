@@ -23,6 +23,7 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/runstore"
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/explanation"
@@ -56,7 +57,9 @@ type runFlags struct {
 	// base is the build to measure alternately with, of the commit baseCommit, and keep the folder for
 	// these rounds.
 	base, baseCommit, keep string
-	standsOn               judging.Lineage
+	// report is the folder for another job to publish, "" for none.
+	report   string
+	standsOn judging.Lineage
 }
 
 // RunCommand returns apkgate run.
@@ -93,6 +96,7 @@ with the history that --store names, if any.`,
 	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against alternately, where the history does not clear the new one, instead of the configuration's")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
 	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured alternately in this folder, as base.jsonl and head.jsonl")
+	cmd.Flags().StringVar(&f.report, "report", "", "leave the report's files in this folder, for another job to show (apkgate publish)")
 	cmd.Flags().BoolVar(&f.accept, "accept", false, "accept the runs that are no regression")
 	return cmd
 }
@@ -122,6 +126,12 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	f.OutputFlags.Places = sourcelocation.Of(c, cfg, f.ConfigFlags.File())
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
+	}
+	if f.report != "" {
+		if err := atomicfile.Writable(f.report); err != nil {
+			return err
+		}
+		f.Evidence.Report, f.keep = f.report, cmp.Or(f.keep, runevidence.InReport(f.report))
 	}
 	written := slices.Concat(f.OutputFlags.Files(), interleaved.KeptFiles(f.keep))
 	read := append([]string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
@@ -220,13 +230,31 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store runstore.Store, 
 	case f.replay == nil:
 		in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
 	}
-	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), marked); err != nil {
+	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), f.leave(c, s, in), marked); err != nil {
 		return err
 	}
 	if f.replay == nil {
 		printReports(c, f)
 	}
 	return exit.Of(verdict.Verdict, set.FailOn, loss)
+}
+
+// leave writes the report's files, and what another job needs to show it.
+func (f runFlags) leave(c terminal.Console, s interleaved.Settler, in layout.Input) error {
+	if f.report == "" {
+		return nil
+	}
+	in.Kept = runevidence.ForArtifact(f.report, "", in.Runs)
+	folder, err := artifact.WriteFolder(f.report, artifact.Report{
+		Input: in, Places: sourcelocation.Find(c, s.Config, f.ConfigFlags.File()), Builds: BuildsOf(c, s.Config, f.OnFarm, s.Base),
+	})
+	if err == nil {
+		err = artifact.WriteRuns(folder.Dir, in.Runs)
+	}
+	if err != nil {
+		return exit.Infrastructure(err)
+	}
+	return nil
 }
 
 // acceptAll accepts the runs that are neither a regression nor incomplete.

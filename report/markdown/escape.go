@@ -7,11 +7,11 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// zeroWidth is a zero-width space. GitHub looks for mentions, references and addresses in the
-// rendered text, where a backslash is gone and this is not.
+// zeroWidth is a zero-width space. GitHub, and so do Gitea and GitLab, looks for mentions, references
+// and addresses in the rendered text, where a backslash is gone and this is not.
 const zeroWidth = "&#8203;"
 
-// Escape escapes plain text for one line of GitHub's Markdown: in a heading, a paragraph, a list
+// Escape escapes plain text for one line of GitHub's Markdown, and of Gitea's and GitLab's: in a heading, a paragraph, a list
 // item or a table cell, it renders as itself. It can't open a tag, a link, a code span, emphasis, a
 // formula or another cell, and mentions nobody.
 func Escape(s string) string {
@@ -22,6 +22,14 @@ func Escape(s string) string {
 		switch r {
 		case '&':
 			b.WriteString("&amp;")
+			if next(unicode.IsDigit) { // an epic of GitLab
+				b.WriteString(zeroWidth)
+			}
+		case '%':
+			b.WriteRune(r)
+			if next(isWord) || next(isQuote) { // a milestone of GitLab
+				b.WriteString(zeroWidth)
+			}
 		case '<':
 			b.WriteString("&lt;")
 		case '>':
@@ -45,6 +53,9 @@ func Escape(s string) string {
 		case '\\', '`', '*', '_', '[', ']', '|', '~', '!', '{', '}', '^':
 			b.WriteRune('\\')
 			b.WriteRune(r)
+			if r == '!' && next(unicode.IsDigit) || r == '~' && next(isWord) { // a merge request; a label
+				b.WriteString(zeroWidth)
+			}
 		case '.', ')': // "www." begins an address, "1." and "1)" a list
 			switch {
 			case i >= 3 && strings.EqualFold(string(runes[i-3:i]), "www"):
@@ -53,12 +64,12 @@ func Escape(s string) string {
 				b.WriteRune('\\')
 			}
 			b.WriteRune(r)
-		case '-', '+', '=': // these begin a list or underline a heading; "GH-7" is a reference
+		case '-', '+', '=': // these begin a list or underline a heading; "GH-7" is a reference, and "GL-7"
 			if i == 0 && (r != '+' || !next(isNotSpace)) {
 				b.WriteRune('\\')
 			}
 			b.WriteRune(r)
-			if i >= 2 && strings.EqualFold(string(runes[i-2:i]), "gh") {
+			if i >= 2 && (strings.EqualFold(string(runes[i-2:i]), "gh") || strings.EqualFold(string(runes[i-2:i]), "gl") && next(unicode.IsDigit)) {
 				b.WriteString(zeroWidth)
 			}
 		default:
@@ -86,6 +97,10 @@ func escapePre(s string) string {
 var inPre = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "@", "@"+zeroWidth, "#", "#"+zeroWidth, "://", ":"+zeroWidth+"//", wording.NBSP, " ")
 
 func isNotSpace(r rune) bool { return !unicode.IsSpace(r) }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+func isQuote(r rune) bool { return r == '"' }
 
 func allDigits(runes []rune) bool {
 	for _, r := range runes {

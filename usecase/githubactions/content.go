@@ -10,6 +10,7 @@ import (
 // Content is what a Reporter shows of any kind of result.
 type Content struct {
 	Outcome  gate.Outcome
+	FailOn   gate.FailOn
 	Headline string // one line, plain
 	Document document.Document
 	Notes    []Note
@@ -24,7 +25,7 @@ type Content struct {
 // scenario.
 func ContentOf(in layout.Input, places document.Places) Content {
 	d := layout.Verdict(in)
-	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Document: d}
+	c := Content{Outcome: in.Verdict.Verdict, FailOn: in.Verdict.FailOn, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Document: d}
 	c.Notes = NotesOf(d.Problems, places)
 	for _, r := range in.Verdict.Runs {
 		c.Counts[r.Verdict]++
@@ -74,8 +75,8 @@ const (
 	Never          When = "never"
 )
 
-// begins reports whether an outcome creates a comment.
-func (w When) begins(o gate.Outcome) bool {
+// Begins reports whether an outcome creates a comment.
+func (w When) Begins(o gate.Outcome) bool {
 	switch w {
 	case Never:
 		return false

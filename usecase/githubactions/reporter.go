@@ -74,13 +74,16 @@ func CheckName(name string) error {
 // DefaultName is the name of the default configuration; its check run is called just "apkgate".
 const DefaultName = "apkgate.yml"
 
-func (r *Reporter) checkName() string {
+func (r *Reporter) checkName() string { return StatusName(r.Name, r.Leg) }
+
+// StatusName returns the name of the check run, or of the status, of a configuration's leg.
+func StatusName(config, leg string) string {
 	var of []string
-	if r.Name != DefaultName {
-		of = append(of, r.Name)
+	if config != DefaultName {
+		of = append(of, config)
 	}
-	if r.Leg != "" {
-		of = append(of, r.Leg)
+	if leg != "" {
+		of = append(of, leg)
 	}
 	if len(of) == 0 {
 		return "apkgate"
@@ -244,7 +247,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		return ""
 	}
 	row := matrixcomment.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
-	return r.postRow(ctx, row, r.CommentOn.begins(c.Outcome))
+	return r.postRow(ctx, row, r.CommentOn.Begins(c.Outcome))
 }
 
 const (

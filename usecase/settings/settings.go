@@ -168,3 +168,17 @@ func (f ConfigFlags) File() string {
 	}
 	return config.FileName
 }
+
+// CatalogueAt returns the configuration's catalogue of metrics, if it is checked out; nil is the
+// built-in catalogue.
+func CatalogueAt(path string) *metric.Catalogue {
+	cfg, err := LoadConfig(path, true)
+	if err != nil {
+		return nil
+	}
+	catalogue, err := cfg.Catalogue()
+	if err != nil {
+		return nil
+	}
+	return catalogue
+}
