@@ -176,6 +176,16 @@ func (k *kernel) running(tid int32, at time.Duration) (timeline.Run, bool) {
 	return list[i], true
 }
 
+// last returns the last run of a thread that began before a time.
+func (k *kernel) last(tid int32, at time.Duration) (timeline.Run, bool) {
+	list := k.of[tid]
+	i := sort.Search(len(list), func(i int) bool { return list[i].From >= at })
+	if i == 0 {
+		return timeline.Run{}, false
+	}
+	return list[i-1], true
+}
+
 // on returns the thread that a CPU runs at a time, 0 for none.
 func (k *kernel) on(cpu int8, at time.Duration) int32 {
 	list := k.byCPU[cpu]

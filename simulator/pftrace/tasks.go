@@ -119,19 +119,28 @@ func (k *kernel) wrapped(pid int32, cookie int, one timeline.Task) {
 	if section += ">" + name; len(one.What.Context) > 0 {
 		section += "@" + one.What.Context[0]
 	}
+	put := func(r timeline.Run, phase string, at time.Duration) {
+		k.print(r, at, beginsBefore, fmt.Sprintf("%s|%d|%s|%d\n", phase, pid, section, cookie))
+	}
 	write := func(tid int32, phase string, at time.Duration) {
 		if r, when, ok := k.writes(tid, at); ok && at >= k.during.From && at <= k.during.To {
-			k.print(r, when, beginsBefore, fmt.Sprintf("%s|%d|%s|%d\n", phase, pid, section, cookie))
+			put(r, phase, when)
 		}
 	}
 	by := k.sender(pid, one.Sender)
-	if _, when, ok := k.writes(by, one.Scheduled); one.TID != 0 && one.Started > 0 && (!ok || when >= one.Started) {
-		by, one.Scheduled = one.TID, one.Started // it runs on another CPU at once
+	last, ran := k.last(by, one.Scheduled)
+	_, when, ok := k.writes(by, one.Scheduled)
+	switch late := !ok || one.Started > 0 && when >= one.Started; {
+	case late && ran && one.Scheduled >= k.during.From && one.Scheduled <= k.during.To:
+		put(last, "S", one.Scheduled) // its sender is not known to run then, but has scheduled it
+	case late && one.TID != 0 && one.Started > 0:
+		write(one.TID, "S", one.Started) // it runs on another CPU at once
+	default:
+		write(by, "S", one.Scheduled)
 	}
-	write(by, "S", one.Scheduled)
 	switch {
 	case one.Removed > 0:
-		write(k.sender(pid, one.Sender), "F", one.Removed)
+		write(by, "F", one.Removed)
 	case one.TID != 0 && one.Done >= k.during.From && one.Started <= k.during.To:
 		k.section(pid, one.TID, fmt.Sprintf("task#%d %s", cookie, name), timeline.Interval{From: one.Started + writing, To: one.Done - writing})
 		write(one.TID, "F", one.Done)

@@ -74,13 +74,22 @@ func (p *Phone) chartUI(pr *process, c *methodtrace.Chart, from, until time.Dura
 }
 
 // tasksOf returns the tasks of a process that are scheduled or executed between two times, without
-// the messages by which the UI thread shows what they did.
+// the messages by which the UI thread shows what they did. That schedules one after the other.
 func (p *Phone) tasksOf(pr *process, from, until time.Duration) (out []*timeline.Task) {
-	for i := range p.timeline.Tasks {
-		t := &p.timeline.Tasks[i]
-		if int(t.PID) == pr.PID && !t.Shows && t.Scheduled < until && max(t.Scheduled, t.Done) >= from {
-			out = append(out, t)
+	free := time.Duration(0) // the UI thread
+	for _, t := range p.timeline.Tasks {
+		if int(t.PID) != pr.PID || t.Shows || t.Scheduled >= until || max(t.Scheduled, t.Done) < from {
+			continue
 		}
+		if t.Sender == simapp.MainUnit.Name {
+			t.Scheduled = max(t.Scheduled, free)
+			free = t.Scheduled + methodtrace.Enqueues
+		}
+		if t.Started > 0 {
+			t.Started = max(t.Started, t.Scheduled)
+			t.Done = max(t.Done, t.Started)
+		}
+		out = append(out, &t)
 	}
 	return out
 }
@@ -89,7 +98,7 @@ func (p *Phone) tasksOf(pr *process, from, until time.Duration) (out []*timeline
 // has it begin.
 func (p *Phone) startOf(t *timeline.Task) methodtrace.Start {
 	const soon = 2 * time.Millisecond
-	if t.Started-t.Scheduled-t.Delay > soon {
+	if t.Started-t.Scheduled-t.Delay > soon || t.Removed > 0 {
 		return methodtrace.Queued
 	}
 	return p.workerOf(t)

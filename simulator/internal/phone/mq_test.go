@@ -59,6 +59,28 @@ func recordMessages(t *testing.T, p *Phone, config string) (tasks.List, []byte, 
 	return list, raw, p.Timeline().Tasks
 }
 
+// TestSectionsOfTasksThatFollowOthers: a task that another one schedules has its scheduling, although
+// the thread of that other one does nothing else afterwards.
+func TestSectionsOfTasksThatFollowOthers(t *testing.T) {
+	t.Parallel()
+	_, raw, _ := messagesOf(t, "pixel-7-android-15", mqConfig, still+`unit list handler-thread
+unit images thread-pool size 1 wrapped
+task entries on list after tap runs 8ms
+task image on images after entries count 3 every 2ms runs 18ms network 100ms of com.example.Image
+`)
+	lists, _, err := tracedtasks.Read(packets.Packets(bytes.NewReader(raw)), tracedtasks.App{}, false)
+	if err != nil || len(lists) != 1 || len(lists[0].Tasks) != 3 {
+		t.Fatalf("%+v, %v", lists, err)
+	}
+	first := lists[0].Tasks[0]
+	for n, one := range lists[0].Tasks {
+		later, waited := one.Scheduled-first.Scheduled, one.Started-one.Scheduled
+		if want := time.Duration(n) * 2 * time.Millisecond; later < want-time.Millisecond || later > want+time.Millisecond || (waited > 90*time.Millisecond) != (n > 0) {
+			t.Errorf("image %d was scheduled %v after the first, and waited %v", n, later, waited)
+		}
+	}
+}
+
 // TestMessagesOfLoopers compares the messages in a trace with what the phone's threads did.
 func TestMessagesOfLoopers(t *testing.T) {
 	t.Parallel()

@@ -321,3 +321,35 @@ task save on io after tap at 300ms runs 20ms of com.example.still.Store$1 from c
 		}
 	}
 }
+
+// What the UI thread schedules at one time it schedules one after the other, each to its own pool; and
+// a task that is removed was queued, and started no worker.
+func TestProfilesHaveTasksOfOneTime(t *testing.T) {
+	p := newPhone(t, newest, still+`unit one thread-pool size 1
+unit two thread-pool size 1
+unit ask thread-pool size 1
+task a on one after tap runs 5ms network 50ms of com.example.still.A$1 from com.example.still.A.go(A.java:1)
+task b on two after tap runs 5ms network 50ms of com.example.still.B$1 from com.example.still.B.go(B.java:1)
+task ask on ask after tap at 300ms count 3 every 10ms replaces runs 5ms network 100ms of com.example.still.Ask$1 from com.example.still.Ask.go(Ask.java:1)
+`)
+	_, raw := profiledCalls(t, p, "start com.example.still "+artFile, "stop com.example.still")
+	list, err := arttasks.Read(bytes.NewReader(raw), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, never := map[string]int{}, 0
+	for _, task := range list.Tasks {
+		unit := list.Units[task.Unit].Name
+		if waited, ok := task.Queued(); ok && waited < 2*time.Millisecond {
+			at := slices.IndexFunc(task.Context, func(frame string) bool { return strings.HasPrefix(frame, "com.example.") })
+			known[unit+" "+task.Context[max(at, 0)]]++
+		}
+		if task.Started == tasks.Unknown {
+			never++
+		}
+	}
+	want := map[string]int{"one-thread com.example.still.A.go(A.java)": 1, "two-thread com.example.still.B.go(B.java)": 1, "ask-thread com.example.still.Ask.go(Ask.java)": 1}
+	if !maps.Equal(known, want) || never != 2 {
+		t.Errorf("tasks with their scheduling are %v, want %v; %d have not started, want one of the second and the third, it is unknown which: %+v", known, want, never, list.Tasks)
+	}
+}
