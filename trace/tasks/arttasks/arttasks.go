@@ -87,14 +87,17 @@ type scheduling struct {
 	at      time.Duration
 	by      *thread
 	kind    kind
-	context int32  // place in reader.contexts, -1 without
-	made    int32  // the method <init> of the object that the caller made last, -1 without
-	args    int32  // the ActivityThread.handleServiceArgs that it happened in, -1 without
-	wait    *wait  // that it ended, nil without
-	unit    *unit  // nil where unknown
-	task    *start // nil where unknown
-	later   bool   // with a delay or a time, which are unknown
-	woke    bool   // a thread that waited was woken
+	context int32   // place in reader.contexts, -1 without
+	place   int32   // as context, without what called the app
+	made    int32   // the method <init> of the object that the caller made last, -1 without
+	args    int32   // the ActivityThread.handleServiceArgs that it happened in, -1 without
+	wait    *wait   // that it ended, nil without
+	unit    *unit   // nil where unknown
+	could   []*unit // that it may be for
+	task    *start  // nil where unknown
+	class   string  // of what did not start, "" where unknown
+	later   bool    // with a delay or a time, which are unknown
+	woke    bool    // a thread that waited was woken
 }
 
 // start is the execution of a task.
@@ -220,7 +223,7 @@ func (r *reader) list() {
 	}
 	for _, s := range r.schedules {
 		if s.unit != nil && s.task == nil && s.kind != service {
-			t := tasks.Task{Unit: s.unit.place, Started: tasks.Unknown, Done: tasks.Unknown}
+			t := tasks.Task{Unit: s.unit.place, Name: r.names.Of(s.class), Started: tasks.Unknown, Done: tasks.Unknown}
 			r.scheduled(&t, s, offset)
 			r.out.Tasks = append(r.out.Tasks, t)
 		}

@@ -501,3 +501,112 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A thread that is woken is not the one that wakes it, though that ended its own wait at that time.
+func TestReadOfMessageFromWokenThread(t *testing.T) {
+	t.Parallel()
+	c := newCalls(map[uint32]string{7: "main", 8: "disk"})
+	c.idle(7, 1)
+	c.idle(8, 1)
+	c.resume(7, 10)
+	c.in(7, 10, "android.os.Handler.dispatchMessage", "com.example.Main.onClick")
+	c.send(7, 10, true, "post", "com.example.Disk.flush")
+	c.out(7, 20, 2)
+	c.idle(7, 20)
+	c.resume(8, 11)
+	c.handle(8, 12, 30, "com.example.Disk$1")
+	c.idle(8, 31)
+	want := []string{"main: com.example.Main ? 10 20 by  from", "disk: com.example.Disk$1 10 12 30 by main from"}
+	if diff := cmp.Diff(want, lines(read(t, c.file()), 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
+// Nothing wakes a looper that has just begun. What is sent to it shows by what it begins: soon, where
+// it is idle, and before its queue is empty, where it is busy.
+func TestReadOfNewLoopers(t *testing.T) {
+	t.Parallel()
+	c := newCalls(map[uint32]string{7: "main", 8: "stats", 9: "receipts"})
+	c.left(7, 5, poll)
+	c.in(7, 6, "android.os.Handler.dispatchMessage", "com.example.Main.onClick")
+	for at, class := range []string{10: "com.example.Stats", 20: "com.example.Stats", 120: "com.example.Receipts"} {
+		if class != "" {
+			c.send(7, float64(at), false, "post", class+".send")
+		}
+	}
+	c.out(7, 130, 2)
+	c.idle(7, 130)
+	c.in(8, 11, "android.os.HandlerThread.run", "android.os.Looper.loop")
+	c.handle(8, 12, 100, "com.example.Flush")
+	c.ready(8, 101)
+	c.handle(8, 102, 110, "com.example.More")
+	c.idle(8, 111)
+	c.in(9, 121, "android.os.HandlerThread.run", "android.os.Looper.loop")
+	c.handle(9, 122, 140, "com.example.Receipt")
+	c.idle(9, 141)
+	want := []string{
+		"main: com.example.Main ? 6 130 by  from",
+		"stats: com.example.Flush 10 12 100 by main from",
+		"stats: com.example.More 20 102 110 by main from",
+		"receipts: com.example.Receipt 120 122 140 by main from",
+	}
+	if diff := cmp.Diff(want, lines(read(t, c.file()), 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
+// A place schedules for one pool, whatever calls the app there: a click, or a frame.
+func TestReadOfPoolsByPlace(t *testing.T) {
+	t.Parallel()
+	c := newCalls(map[uint32]string{7: "main", 8: "pool-1-thread-1", 9: "pool-2-thread-1"})
+	c.in(7, 1, "com.example.Main.onBind")
+	c.execute(7, 10, "grow", "com.example.Icons.load")
+	c.worker(8, 11)
+	c.work(8, 12, 50, "com.example.Icon.run")
+	c.execute(7, 14, "grow", "com.example.Texts.load")
+	c.worker(9, 15)
+	c.work(9, 16, 60, "com.example.Text.run")
+	c.out(7, 20, 1)
+	c.in(7, 21, "android.view.Choreographer.doFrame", "com.example.Main.onBind")
+	c.execute(7, 30, "", "com.example.Texts.load")
+	c.execute(7, 31, "", "com.example.Icons.load")
+	c.out(7, 32, 2)
+	c.take(8, 51)
+	c.work(8, 52, 70, "com.example.Icon.run")
+	c.rest(8, 71)
+	c.take(9, 61)
+	c.work(9, 62, 80, "com.example.Text.run")
+	c.rest(9, 81)
+	want := []string{
+		"pool-1-thread: com.example.Icon 10 12 50 by main from", "pool-2-thread: com.example.Text 14 16 60 by main from",
+		"pool-2-thread: com.example.Text 30 62 80 by main from", "pool-1-thread: com.example.Icon 31 52 70 by main from",
+	}
+	if diff := cmp.Diff(want, lines(read(t, c.file()), 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
+// Of tasks of one place, some of which were removed, it is known that they were scheduled, and not
+// which of them ran.
+func TestReadOfRemovedTasks(t *testing.T) {
+	t.Parallel()
+	c := newCalls(map[uint32]string{7: "main", 8: "pool-1-thread-1"})
+	c.in(7, 1, "com.example.Main.onType")
+	c.execute(7, 10, "grow", "com.example.Ask.go")
+	c.worker(8, 11)
+	c.work(8, 12, 50, "com.example.Ask$1.run")
+	for _, at := range []float64{20, 21, 22} {
+		c.execute(7, at, "", "com.example.Ask.go")
+	}
+	c.take(8, 51)
+	c.work(8, 52, 90, "com.example.Ask$1.run")
+	c.rest(8, 91)
+	want := []string{"pool-1-thread: com.example.Ask$1 10 12 50 by main from"}
+	for _, at := range []int{20, 21, 22} {
+		want = append(want, fmt.Sprintf("pool-1-thread: com.example.Ask$1 %d ? ? by main from", at))
+	}
+	want = append(want, "pool-1-thread: com.example.Ask$1 ? 52 90 by  from")
+	if diff := cmp.Diff(want, lines(read(t, c.file()), 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}

@@ -50,6 +50,8 @@ func (c *contexts) of(open []frame) int32 {
 // schedule adds a scheduling by the innermost call of a thread.
 func (r *reader) schedule(s *thread, as kind, c art.Call) {
 	one := scheduling{at: c.Begin, by: s, kind: as, context: r.contexts.of(s.open), made: -1, args: -1}
+	outermost := slices.IndexFunc(s.open, func(f frame) bool { return r.t.Method(int(f.method)).OfApp() })
+	one.place = r.contexts.of(s.open[max(outermost, 0):])
 	top := len(s.open) - 1
 	if as == message {
 		for top > 0 && r.t.Method(int(s.open[top-1].method)).Class == "android.os.Handler" {
@@ -90,14 +92,14 @@ func (r *reader) frames(place int32) []string {
 }
 
 // pointsTo returns the classes that a scheduling points to, the surest first: that of the object that
-// was made for it, and those of the app in its stack.
-func (r *reader) pointsTo(s *scheduling) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if s.made >= 0 && !yield(outer(r.t.Methods[s.made].Class)) || s.context < 0 {
+// was made for it, and those of the app in its stack, which its own thread runs anyway.
+func (r *reader) pointsTo(s *scheduling) iter.Seq2[string, bool] {
+	return func(yield func(class string, made bool) bool) {
+		if s.made >= 0 && !yield(outer(r.t.Methods[s.made].Class), true) || s.context < 0 {
 			return
 		}
 		for _, method := range slices.Backward(r.contexts.all[s.context].methods) {
-			if m := r.t.Method(int(method)); m.OfApp() && !yield(outer(m.Class)) {
+			if m := r.t.Method(int(method)); m.OfApp() && !yield(outer(m.Class), false) {
 				return
 			}
 		}

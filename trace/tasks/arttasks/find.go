@@ -1,7 +1,9 @@
 package arttasks
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/tasks"
@@ -11,24 +13,23 @@ import (
 // stack has scheduled for before, and by the classes of what the units run.
 type finder struct {
 	*reader
-	possible [2][]*unit       // loopers and pools, none where there are too many
-	sites    map[int32]*unit  // of contexts; nil of one that has scheduled for several
-	origins  map[origin]*unit // nil where none is known
+	possible [2][]*unit      // loopers and pools, none where there are too many
+	sites    map[int32]*unit // of places; nil of one that has scheduled for several
 }
 
 // origin is what classes are told by.
 type origin struct {
-	class         int
-	context, made int32
+	class       int
+	place, made int32
 }
 
-func (s *scheduling) origin() origin { return origin{s.kind.class(), s.context, s.made} }
+func (s *scheduling) origin() origin { return origin{s.kind.class(), s.place, s.made} }
 
 // class is 0 of what loopers run, 1 of what pools run.
 func (k kind) class() int { return int(min(k, execute)) }
 
 func newFinder(r *reader) *finder {
-	f := &finder{reader: r, sites: map[int32]*unit{}, origins: map[origin]*unit{}}
+	f := &finder{reader: r, sites: map[int32]*unit{}}
 	for _, u := range r.units {
 		if u.as <= execute {
 			f.possible[u.as] = append(f.possible[u.as], u)
@@ -45,42 +46,47 @@ func newFinder(r *reader) *finder {
 // found reports whether a scheduling needs no unit, or has it.
 func (s *scheduling) found() bool { return s.unit != nil || s.kind == service || s.kind == startThread }
 
-// byThreads finds the unit of a scheduling by what its threads are doing: one that is woken waited.
+// byThreads finds the unit of a scheduling by what its threads are doing: one that is woken waited,
+// and one that is not has no thread that waits.
 func (f *finder) byThreads(s *scheduling) {
 	if s.found() {
+		f.remember(s)
 		return
 	}
-	candidates := f.possible[s.kind.class()]
+	s.could = f.possible[s.kind.class()]
 	switch {
 	case s.woke:
-		if s.wait = soonest(candidates); s.wait != nil {
+		if s.wait = soonest(s.could, s.by); s.wait != nil {
 			s.wait.used = true
 			s.unit = s.wait.on.unit
 		}
-	case len(candidates) > 1 && f.woken[s.kind.class()]:
-		busy := slices.DeleteFunc(slices.Clone(candidates), func(u *unit) bool { return len(u.waiting) > 0 })
-		if len(busy) == 1 {
-			s.unit = busy[0]
-		}
+	case f.woken[s.kind.class()]:
+		s.could = slices.DeleteFunc(slices.Clone(s.could), func(u *unit) bool { return len(u.waiting) > 0 || u.threads == 0 && u.as == execute })
 	}
-	if s.unit == nil && len(candidates) == 1 {
-		s.unit = candidates[0]
+	if s.unit == nil && len(s.could) == 1 {
+		s.unit = s.could[0]
 	}
+	f.remember(s)
+}
+
+// remember keeps the unit that a place schedules for.
+func (f *finder) remember(s *scheduling) {
 	if s.unit == nil {
 		return
 	}
-	if before, known := f.sites[s.context]; known && before != s.unit {
-		f.sites[s.context] = nil
+	if before, known := f.sites[s.place]; known && before != s.unit {
+		f.sites[s.place] = nil
 	} else {
-		f.sites[s.context] = s.unit
+		f.sites[s.place] = s.unit
 	}
 }
 
-// soonest returns the wait of some units that ends first, nil where none waits.
-func soonest(units []*unit) (first *wait) {
+// soonest returns the wait of some units that ends first, but for that of the thread that ends it, nil
+// where none waits.
+func soonest(units []*unit, by *thread) (first *wait) {
 	for _, u := range units {
 		for _, w := range u.waiting {
-			if !w.used && w.end != tasks.Unknown && (first == nil || w.end < first.end) {
+			if !w.used && w.on != by && w.end != tasks.Unknown && (first == nil || w.end < first.end) {
 				first = w
 			}
 		}
@@ -92,9 +98,18 @@ func soonest(units []*unit) (first *wait) {
 // the classes of what the units run.
 func (f *finder) rest() {
 	for _, s := range f.starts {
-		if s.unit != nil && s.named {
+		if s.unit == nil {
+			continue
+		}
+		if s.named {
 			s.unit.classes[outer(s.class)] = true
 		}
+		if !s.void {
+			s.unit.begun = append(s.unit.begun, s)
+		}
+	}
+	for _, u := range f.units {
+		slices.SortStableFunc(u.begun, func(a, b *start) int { return cmp.Compare(a.begin, b.begin) })
 	}
 	if f.services == 0 {
 		f.ownServices()
@@ -109,11 +124,14 @@ func (f *finder) rest() {
 		if s.found() {
 			continue
 		}
-		if s.context >= 0 {
-			s.unit = f.sites[s.context]
+		if s.place >= 0 {
+			s.unit = f.sites[s.place]
 		}
 		if s.unit == nil {
-			s.unit = f.byOrigin(s)
+			s.unit = f.byStarts(s)
+		}
+		if s.unit == nil {
+			s.unit = f.byClass(s)
 		}
 		if s.unit == nil {
 			unknown++
@@ -137,26 +155,59 @@ func (f *finder) ownServices() {
 	}
 }
 
-// byOrigin is byClass, which is the same of all schedulings of an origin.
-func (f *finder) byOrigin(s *scheduling) *unit {
-	from := s.origin()
-	one, known := f.origins[from]
-	if !known {
-		one = f.byClass(s)
-		f.origins[from] = one
+// soon is within what time a looper begins what is sent to it, if it does nothing else.
+const soon = 5 * time.Millisecond
+
+// byStarts returns the only unit that may have been scheduled for: that begins something, which no
+// known scheduling woke it for, before its queue is empty again, and soon if it was idle.
+func (f *finder) byStarts(s *scheduling) (one *unit) {
+	var first time.Duration // when an idle one begins
+	for _, u := range s.could {
+		next, idle := u.next(s)
+		switch from, _ := slices.BinarySearch(u.anchors, s.at+1); {
+		case next == nil && from == len(u.anchors) && !idle: // it may not have begun within the trace
+		case next == nil, from < len(u.anchors) && next.begin > u.anchors[from], idle && next.begin > s.at+soon:
+			continue
+		case idle && first > 0 && next.begin >= first:
+			continue
+		case idle && (first > 0 || one == nil):
+			first, one = next.begin, nil
+		}
+		if one != nil {
+			return nil
+		}
+		one = u
 	}
 	return one
+}
+
+// next returns what a unit begins after a scheduling, which no known one woke it for, nil for
+// nothing; and whether it does nothing then.
+func (u *unit) next(s *scheduling) (next *start, idle bool) {
+	i, _ := slices.BinarySearchFunc(u.begun, s.at, func(t *start, at time.Duration) int {
+		if t.begin == at && t.on == s.by { // it is what schedules
+			return -1
+		}
+		return cmp.Compare(t.begin, at)
+	})
+	idle = i == 0 || u.begun[i-1].end != tasks.Unknown && u.begun[i-1].end < s.at
+	for _, t := range u.begun[i:] {
+		if t.from == nil && (t.waited == nil || !t.waited.used) {
+			return t, idle
+		}
+	}
+	return nil, idle
 }
 
 // byClass returns the only unit that runs a class which a scheduling points to: that of the object
 // that was made for it, or the innermost one of its stack that any unit runs. It returns nil where
 // there is none or more than one.
 func (f *finder) byClass(s *scheduling) *unit {
-	for class := range f.pointsTo(s) {
+	for class, made := range f.pointsTo(s) {
 		var one *unit
 		for _, u := range f.possible[s.kind.class()] {
 			switch {
-			case !u.classes[class]:
+			case !u.classes[class] || u == s.by.unit && !made:
 			case one != nil:
 				return nil
 			default:

@@ -115,6 +115,9 @@ func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool
 	for class, list := range scheduled {
 		r.inOrder(list, started[class])
 	}
+	if !first && !last && len(from) > len(starts) && r.removed(from, starts) {
+		return 0
+	}
 	for _, s := range from {
 		if s.task == nil {
 			s.unit = nil
@@ -122,6 +125,19 @@ func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool
 		}
 	}
 	return lost
+}
+
+// removed gives the schedulings of a part that have no start the class of all that it started, if
+// one place scheduled them: some were removed, although it is unknown which.
+func (r *reader) removed(from []*scheduling, starts []*start) bool {
+	if len(starts) == 0 || slices.ContainsFunc(starts, func(s *start) bool { return s.label() == "" || s.label() != starts[0].label() }) ||
+		slices.ContainsFunc(from, func(s *scheduling) bool { return s.place != from[0].place }) {
+		return false
+	}
+	for _, s := range from {
+		s.class = starts[0].class
+	}
+	return true
 }
 
 // inOrder matches schedulings with starts one by one, if there are as many of both, none is after
@@ -132,7 +148,7 @@ func (r *reader) inOrder(from []*scheduling, starts []*start) bool {
 	}
 	for i, s := range from {
 		expected, label := r.expected(s), starts[i].label()
-		if s.at > starts[i].begin || expected != "" && label != "" && expected != label {
+		if s.at > starts[i].begin || s.at == starts[i].begin && s.by == starts[i].on || expected != "" && label != "" && expected != label {
 			return false
 		}
 	}
@@ -158,11 +174,11 @@ func (r *reader) expected(s *scheduling) string {
 	}
 	const surest = 2 // callers further out call other things, too
 	n := 0
-	for class := range r.pointsTo(s) {
+	for class, made := range r.pointsTo(s) {
 		if n++; n > surest {
 			break
 		}
-		if s.unit != nil && s.unit.classes[class] {
+		if s.unit != nil && s.unit.classes[class] && (made || s.unit != s.by.unit) {
 			return class
 		}
 	}

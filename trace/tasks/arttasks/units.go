@@ -21,8 +21,9 @@ type unit struct {
 	classes   map[string]bool // of the app, that it runs
 	schedules []*scheduling   // that are matched with starts, by time
 	starts    []*start
-	threads   int     // now, while times are passed in their order
-	waiting   []*wait // of them now
+	begun     []*start // all that are tasks, by time
+	threads   int      // now, while times are passed in their order
+	waiting   []*wait  // of them now
 }
 
 // unitKey tells units apart: a looper is its thread, whatever its name.
@@ -102,13 +103,14 @@ func (r *reader) newborns() {
 	threads := slices.DeleteFunc(slices.Collect(maps.Values(r.threads)), func(s *thread) bool { return !s.newborn })
 	slices.SortFunc(threads, func(a, b *thread) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.tid, b.tid)) })
 	slices.SortStableFunc(r.births, func(a, b *birth) int { return cmp.Compare(a.at, b.at) })
-	births := r.births
 	for _, s := range threads {
-		if len(births) == 0 || births[0].at > s.first {
+		n := slices.IndexFunc(r.births, func(b *birth) bool { return b.from == nil || b.from.kind == startThread || s.worker })
+		if n < 0 || r.births[n].at > s.first {
 			continue
 		}
-		from, task := births[0].from, first[s]
-		births = births[1:]
+		from, task := r.births[n].from, first[s]
+		copy(r.births[1:n+1], r.births[:n])
+		r.births = r.births[1:]
 		if from != nil && from.kind == startThread {
 			task = s.own
 		}
@@ -205,8 +207,8 @@ func (r *reader) sweep() {
 			find.byThreads(m.schedule)
 		}
 	}
-	find.rest()
 	for _, u := range r.units {
 		slices.Sort(u.anchors)
 	}
+	find.rest()
 }
