@@ -14,14 +14,18 @@ func Platform(method string) bool {
 	return slices.ContainsFunc(platform, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }
 
-// OwnNames returns the prefix of names of the app's own code: the first two parts of its package,
-// "com.example." for "com.example.mail.beta"; "" where it has fewer.
+// byOrganization are domains under which many organizations publish.
+var byOrganization = []string{"com.google", "com.android", "com.github", "io.github", "org.apache", "co.uk"}
+
+// OwnNames returns the prefix of names of the app's own code, its organization's domain:
+// "com.example." for "com.example.mail.beta"; "" for no package.
 func OwnNames(packageName string) string {
-	parts := strings.SplitN(packageName, ".", 3)
-	if len(parts) < 2 {
-		return ""
+	parts := strings.Split(packageName, ".")
+	n := min(2, len(parts))
+	if len(parts) > 2 && slices.Contains(byOrganization, strings.Join(parts[:2], ".")) {
+		n = 3
 	}
-	return parts[0] + "." + parts[1] + "."
+	return strings.TrimPrefix(strings.Join(parts[:n], ".")+".", ".")
 }
 
 // The names that compilers renumber or hash again when code around them changes: D8's synthetic

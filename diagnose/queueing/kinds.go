@@ -93,7 +93,8 @@ func (c comparison) libraryOf(s suspect) string {
 	changed := slices.Concat(s.newcomers, s.added, s.longer)
 	for _, b := range s.blockers {
 		if c.alone() || slices.Contains(changed, b.group) {
-			called := library(c.head.context(c.head.Groups[b.group]), c.run.App.Package)
+			g := c.head.Groups[b.group]
+			called := library(c.head.context(g), g.Name, c.run.App.Package)
 			if share[called] += b.share; share[called] >= mostOf {
 				return called
 			}

@@ -267,19 +267,23 @@ func TestFramesThatWaitedForATask(t *testing.T) {
 
 // The library is the last method before the app's own that is neither the app's nor the platform's.
 func TestLibrary(t *testing.T) {
-	for name, c := range map[string]struct{ app, stack, want, line string }{
-		"the app schedules":       {law, "android.os.AsyncTask.execute(AsyncTask.java:1)|de.jdsoft.law.A.b(A.java:2)|android.view.View.performClick(View.java:3)", "", "de.jdsoft.law.A.b(A.java:2)"},
-		"a library schedules":     {law, "java.util.concurrent.ThreadPoolExecutor.execute(T.java:1)|com.loopj.http.C.send(C.java:1)|com.loopj.http.C.get(C.java:2)|de.jdsoft.law.A.b(A.java:2)", "com.loopj.http.C.get", "de.jdsoft.law.A.b(A.java:2)"},
-		"a library calls the app": {law, "android.os.Handler.post(Handler.java:1)|de.jdsoft.law.A.b(A.java:2)|com.loopj.http.C.done(C.java:9)", "", "de.jdsoft.law.A.b(A.java:2)"},
-		"WebView":                 {law, "android.os.Handler.post(Handler.java:1)|android.webkit.WebView.findAll(W.java:1)|de.jdsoft.law.A.b(A.java:2)", "android.webkit.WebView.findAll", "de.jdsoft.law.A.b(A.java:2)"},
-		"no frame of the app":     {law, "android.os.Handler.post(Handler.java:1)|com.loopj.http.C.get(C.java:1)|android.os.Looper.loop(L.java:2)", "", ""},
-		"names that R8 chose":     {law, "android.os.Handler.post(Handler.java:1)|a.b.c(SourceFile:1)|de.jdsoft.law.A.b(A.java:2)", "", "de.jdsoft.law.A.b(A.java:2)"},
-		"an app of Google's":      {"com.google.maps.demo", "android.os.Handler.post(Handler.java:1)|com.google.gson.Gson.fromJson(G.java:1)|com.google.maps.demo.A.b(A.java:2)", "com.google.gson.Gson.fromJson", "com.google.maps.demo.A.b(A.java:2)"},
-		"a package of one part":   {"law", "android.os.Handler.post(H.java:1)|com.loopj.http.C.get(C.java:1)|law.A.b(A.java:2)", "com.loopj.http.C.get", "law.A.b(A.java:2)"},
-		"another of the same":     {law, "android.os.Handler.post(H.java:1)|de.jdsoft.shared.P.run(P.java:1)|de.jdsoft.law.A.b(A.java:2)", "", "de.jdsoft.shared.P.run(P.java:1)"},
+	for name, c := range map[string]struct{ app, stack, want, line, class string }{
+		"the app schedules":               {law, "android.os.AsyncTask.execute(AsyncTask.java:1)|de.jdsoft.law.A.b(A.java:2)|android.view.View.performClick(View.java:3)", "", "de.jdsoft.law.A.b(A.java:2)", ""},
+		"a library schedules":             {law, "java.util.concurrent.ThreadPoolExecutor.execute(T.java:1)|com.loopj.http.C.send(C.java:1)|com.loopj.http.C.get(C.java:2)|de.jdsoft.law.A.b(A.java:2)", "com.loopj.http.C.get", "de.jdsoft.law.A.b(A.java:2)", ""},
+		"a library calls the app":         {law, "android.os.Handler.post(Handler.java:1)|de.jdsoft.law.A.b(A.java:2)|com.loopj.http.C.done(C.java:9)", "", "de.jdsoft.law.A.b(A.java:2)", ""},
+		"WebView":                         {law, "android.os.Handler.post(Handler.java:1)|android.webkit.WebView.findAll(W.java:1)|de.jdsoft.law.A.b(A.java:2)", "android.webkit.WebView.findAll", "de.jdsoft.law.A.b(A.java:2)", ""},
+		"no frame of the app":             {law, "android.os.Handler.post(Handler.java:1)|com.loopj.http.C.get(C.java:1)|android.os.Looper.loop(L.java:2)", "", "", ""},
+		"names that R8 chose":             {law, "android.os.Handler.post(Handler.java:1)|a.b.c(SourceFile:1)|de.jdsoft.law.A.b(A.java:2)", "", "de.jdsoft.law.A.b(A.java:2)", ""},
+		"an app of Google's":              {"com.google.maps.demo", "android.os.Handler.post(Handler.java:1)|com.google.gson.Gson.fromJson(G.java:1)|com.google.maps.demo.A.b(A.java:2)", "com.google.gson.Gson.fromJson", "com.google.maps.demo.A.b(A.java:2)", ""},
+		"a package of one part":           {"law", "android.os.Handler.post(H.java:1)|com.loopj.http.C.get(C.java:1)|law.A.b(A.java:2)", "com.loopj.http.C.get", "law.A.b(A.java:2)", ""},
+		"another of the same":             {law, "android.os.Handler.post(H.java:1)|de.jdsoft.shared.P.run(P.java:1)|de.jdsoft.law.A.b(A.java:2)", "", "de.jdsoft.shared.P.run(P.java:1)", ""},
+		"one frame, of a library":         {law, "com.loopj.http.C.send(C.java:1)", "com.loopj.http.C.send", "", "com.loopj.http.Request"},
+		"one frame, and a task of theirs": {law, "com.loopj.http.C.send(C.java:1)", "", "", "de.jdsoft.law.Load"},
+		"one frame, of no package":        {law, "C.send(C.java:1)", "", "", "Request"},
+		"one frame of the app":            {law, "de.jdsoft.law.A.b(A.java:2)", "", "de.jdsoft.law.A.b(A.java:2)", "de.jdsoft.law.Load"},
 	} {
 		stack := strings.Split(c.stack, "|")
-		if got, line := library(stack, c.app), ownLine(stack, c.app); got != c.want || line != c.line {
+		if got, line := library(stack, c.class, c.app), ownLine(stack, c.app); got != c.want || line != c.line {
 			t.Errorf("%s: %q at %q, want %q at %q", name, got, line, c.want, c.line)
 		}
 	}

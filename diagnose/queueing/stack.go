@@ -3,6 +3,8 @@ package queueing
 import (
 	"slices"
 	"strings"
+
+	"github.com/apkgate/apkgate/diagnose"
 )
 
 // platform are the prefixes of classes by which tasks are scheduled, or which call the app. Those
@@ -20,27 +22,10 @@ func methodOf(frame string) string {
 	return strings.TrimSpace(name)
 }
 
-// byOrganization are domains under which many organizations publish.
-var byOrganization = []string{"com.google", "com.android", "com.github", "io.github", "org.apache", "co.uk"}
-
-// ownPrefix returns the prefix of an app's own classes by its package: its organization's domain.
-func ownPrefix(app string) string {
-	parts := strings.Split(app, ".")
-	n := min(2, len(parts))
-	if len(parts) > 2 && slices.Contains(byOrganization, strings.Join(parts[:2], ".")) {
-		n = 3
-	}
-	return strings.Join(parts[:n], ".") + "."
-}
-
-func hasPrefix(frame string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(frame, p) })
-}
-
 // ownLine returns the app's innermost frame of a stack, "" where there is none.
 func ownLine(stack []string, app string) string {
-	own := ownPrefix(app)
-	if i := slices.IndexFunc(stack, func(f string) bool { return strings.HasPrefix(f, own) }); i >= 0 {
+	own := diagnose.OwnNames(app)
+	if i := slices.IndexFunc(stack, func(f string) bool { return own != "" && strings.HasPrefix(f, own) }); i >= 0 {
 		return stack[i]
 	}
 	return ""
@@ -55,15 +40,21 @@ func brief(frame string) string {
 
 // library returns the method of a library that the app called and that scheduled the task: the last
 // frame before the app's own, where it is neither the app's nor the platform's. It is "" where the
-// app itself scheduled it, and where the stack has no frame of the app.
-func library(stack []string, app string) string {
-	own := ownPrefix(app)
+// app itself scheduled it, and where the stack has no frame of the app. Of a stack of one frame, as
+// sections have it, the task's class must be of the library too.
+func library(stack []string, class, app string) string {
+	own := diagnose.OwnNames(app)
 	called := ""
+	if len(stack) == 1 {
+		if its := diagnose.OwnNames(packageOf(methodOf(stack[0]))); its != "" && strings.HasPrefix(class, its) {
+			stack = append(slices.Clone(stack), own)
+		}
+	}
 	for _, frame := range stack {
 		switch {
 		case strings.HasPrefix(frame, own):
 			return called
-		case !hasPrefix(frame, platform) && !minified(frame):
+		case !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(frame, p) }) && !minified(frame):
 			called = methodOf(frame)
 		}
 	}
