@@ -443,3 +443,29 @@ func TestLargestRecords(t *testing.T) {
 		t.Errorf("%d causes, and it took %v", len(got), took)
 	}
 }
+
+// What a source can't tell of a queue may show another defect: then nothing is clear.
+func TestWhatIsUntoldIsNotClear(t *testing.T) {
+	own := []string{"java.lang.Thread.start(Thread.java:1)", law + ".Main.onClick(Main.java:3)"}
+	for name, c := range map[string]struct {
+		change func(*run.Run)
+		sure   diagnose.Sure
+	}{
+		"all is told":                 {func(*run.Run) {}, diagnose.Clear},
+		"no stack of what waits":      {func(r *run.Run) { r.Tasks.Groups[0].Context = nil }, diagnose.Clear},
+		"no stack of what is ahead":   {func(r *run.Run) { r.Tasks.Groups[1].Context = nil }, diagnose.Likely},
+		"no stacks":                   {func(r *run.Run) { r.Tasks.Tells = []string{run.TellsCapacity, run.TellsCancellation} }, diagnose.Likely},
+		"no size":                     {func(r *run.Run) { r.Tasks.Units[0].Capacity = 0 }, diagnose.Likely},
+		"no cancellation":             {func(r *run.Run) { r.Tasks.Tells = r.Tasks.Tells[:2] }, diagnose.Clear},
+		"scheduled again, told":       {func(r *run.Run) { r.Tasks.Groups[1].Superseded = 1 }, diagnose.Clear},
+		"scheduled again, but untold": {func(r *run.Run) { r.Tasks.Groups[1].Superseded, r.Tasks.Tells = 1, r.Tasks.Tells[:2] }, diagnose.Likely},
+	} {
+		head := recordedRun("head", 1_810, []run.TaskUnit{serial, wide}, late(from(of("Picture", 0, 1_600, 200), own...), 1, 1_650, run.TasksAhead{Group: 1, Tasks: 5, RanMS: 1_650}), from(of("Sync", 0, 0, 1_650), own...), from(background(), own...))
+		base := recordedRun("base", 210, []run.TaskUnit{serial, wide}, from(of("Picture", 0, 2, 200), own...), from(of("Sync", 1, 0, 1_650), own...), from(background(), own...))
+		head.Session, base.Session = "rounds", "rounds"
+		c.change(&head)
+		if got := only(t, Explain(head, []run.Run{base}, shown)); got.Explains.Sure != c.sure {
+			t.Errorf("%s: %s, want %s", name, got.Explains.Sure, c.sure)
+		}
+	}
+}

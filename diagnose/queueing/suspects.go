@@ -108,10 +108,28 @@ func (c comparison) surely(s suspect) diagnose.Sure {
 	switch {
 	case s.kind == LongKind && !contrast.InTurns(c.run, c.earlier):
 		return diagnose.Possible
-	case c.alone() || !s.more.settled:
+	case c.alone() || !s.more.settled || !c.rulesOut(s):
 		return diagnose.Likely
 	}
 	return diagnose.Clear
+}
+
+// rulesOut reports whether the source tells what would show another defect than that of a suspect:
+// how many tasks its unit runs at the same time; the stacks of what stands in it, which may be a
+// library's; and which tasks were cancelled, where some are obsolete or were scheduled again.
+func (c comparison) rulesOut(s suspect) bool {
+	switch s.kind {
+	case LibraryKind, LongKind:
+		return true
+	case ObsoleteKind:
+		return c.head.tells(run.TellsCancellation)
+	case QueueKind:
+		return false
+	}
+	return !slices.ContainsFunc(s.blockers, func(b blocker) bool {
+		g := c.head.Groups[b.group]
+		return len(c.head.context(g)) == 0 || g.Superseded > 0 && !c.head.tells(run.TellsCancellation)
+	})
 }
 
 // apart keeps one suspect for each unit and defect: the one whose wait grew most.
