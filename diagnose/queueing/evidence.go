@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apkgate/apkgate/diagnose/contrast"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -150,14 +151,16 @@ func (c comparison) isLonger(g run.TaskGroup) bool {
 }
 
 // longerBy returns by how much the longest task of a group in each repetition takes longer than
-// before, beyond what everything takes longer by; false where it does not, or where others do too.
+// before, beyond what everything takes longer by; false where it does not, or where others do too, or
+// all that runs in the background: two builds that are measured alternately have the same load.
 func (c comparison) longerBy(g run.TaskGroup) (estimate, bool) {
 	if len(c.before(g, side.find)) == 0 {
 		return estimate{}, false
 	}
 	factor, _ := c.pace(g.Name)
 	e := c.change(g, c.head.find(c.head, g), longestRun, factor)
-	return e, e.base > 0 && !c.common(g.Name, e.head/e.was)
+	by := e.head / e.was
+	return e, e.base > 0 && !c.common(g.Name, by) && (contrast.InTurns(c.run, c.earlier) || c.witnessed(g.Name, by))
 }
 
 // tenth is the least share of tasks by which those that are cancelled, or obsolete, change.

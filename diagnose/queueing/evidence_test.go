@@ -106,9 +106,9 @@ func TestCommon(t *testing.T) {
 		"no others": {nil, false}, "the only other one": {[]float64{2}, true}, "half": {[]float64{2, 1}, true}, "one of three": {[]float64{2, 1, 1}, false},
 		"two of six": {[]float64{2, 2, 1, 1, 1, 1}, true}, "none of two": {[]float64{1, 1.2}, false}, "almost as much": {[]float64{1.6}, true},
 	} {
-		all := comparison{paces: []pace{{"A", 2}}}
+		all := comparison{paces: []pace{{"A", 2, true}}}
 		for i, factor := range c.others {
-			all.paces = append(all.paces, pace{fmt.Sprint(i), factor})
+			all.paces = append(all.paces, pace{fmt.Sprint(i), factor, false})
 		}
 		if got := all.common("A", 2); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -231,6 +231,7 @@ func TestKindOf(t *testing.T) {
 	r := recordedRun("r", 1, []run.TaskUnit{serial, three, handler, {Name: "main", Kind: run.MainThread}, {Name: "pool", Kind: run.ThreadPool}, {Name: "IntentService[A]", Kind: run.IntentService}},
 		from(of("Own", 0, 0, 1), own...), from(of("Lib", 0, 0, 1), lib...), from(gone(of("Gone", 0, 0, 1), 5, 0), own...), from(again(of("Again", 0, 0, 1), 4, 400), own...),
 		from(again(of("Burst", 0, 0, 1), 4, 10), own...), of("Pool", 1, 0, 1), again(of("Handler", 2, 0, 1), 4, 400), of("Main", 3, 0, 1), of("Unknown", 4, 0, 1), of("Service", 5, 0, 1), gone(of("Little", 0, 0, 1), 1, 0))
+	r.Session = "rounds"
 	const ownOne, libOne, goneOne, againOne, burst, pool, handled, mainOne, unknown, service, little = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 	before := evidence{capacity: 1, newcomers: []int{ownOne}}
 	with := func(change func(*evidence)) evidence {

@@ -12,6 +12,7 @@ import (
 type pace struct {
 	name   string
 	factor float64
+	behind bool // they are tasks of another thread than the main one
 }
 
 // The least from which a pace is taken.
@@ -38,11 +39,12 @@ func (c comparison) pacesOf() (out []pace) {
 		before, m := meanRan(earlier)
 		if n >= pacedTasks && m >= pacedTasks && before >= pacedMS {
 			// The lesser of both: tasks that were cut short before take longer in the mean alone.
-			out = append(out, pace{g.Name, min(now/before, longest(spreads(own, ran)...)/longest(spreads(earlier, ran)...))})
+			factor := min(now/before, longest(spreads(own, ran)...)/longest(spreads(earlier, ran)...))
+			out = append(out, pace{g.Name, factor, c.head.unit(g).Kind != run.MainThread})
 		}
 	}
 	if now, before := medianFrame(c.run), medianFrame(c.earlier...); now > 0 && before > 0 {
-		out = append(out, pace{framePace, now / before})
+		out = append(out, pace{framePace, now / before, false})
 	}
 	return out
 }
@@ -95,4 +97,12 @@ func (c comparison) common(name string, factor float64) bool {
 		}
 	}
 	return as >= 2 || as > 0 && 2*as >= len(others)
+}
+
+// witnessed reports whether other tasks in the background do not take as much longer as those of a
+// name: else, it may be the phone that is slower.
+func (c comparison) witnessed(name string, factor float64) bool {
+	return slices.ContainsFunc(c.paces, func(p pace) bool {
+		return p.behind && p.name != name && math.Log(p.factor) < alikeGrowth*math.Log(factor)
+	})
 }

@@ -57,6 +57,26 @@ func TestLoadAloneIsNoCause(t *testing.T) {
 			t.Errorf("%s: %s is named: %s", name, got[0].Kind, said(got[0].Sentence))
 		}
 	}
+	// Two builds that are measured alternately have the network alike; with other runs before, nothing
+	// shows that it is not slower, where no other task runs in the background.
+	alone := func(id, session string, units ...run.TaskUnit) run.Run {
+		r := recordedRun(id, 1_100, append([]run.TaskUnit{serial, wide}, units...), of("Fetch", 1, 0, 600), of("Frames", len(units)+1, 0, 60))
+		r.Session = session
+		return r
+	}
+	main := run.TaskUnit{Name: "main", Kind: run.MainThread}
+	for name, c := range map[string]struct {
+		base, head run.Run
+		named      int
+	}{
+		"alternately":                 {alone("base", "rounds", main), slowly(alone("head", "rounds", main), 2.5, "Fetch"), 1},
+		"another day":                 {alone("base", "a", main), slowly(alone("head", "b", main), 2.5, "Fetch"), 0},
+		"another day, with a witness": {alone("base", "a"), slowly(alone("head", "b"), 2.5, "Fetch"), 1},
+	} {
+		if got := Explain(c.head, []run.Run{c.base}, shown); len(got) != c.named {
+			t.Errorf("%s: %d causes, want %d", name, len(got), c.named)
+		}
+	}
 	// One task of four is no load.
 	head := slowly(queue("head"), 2.5, "Sync")
 	head.Tasks.Groups[0] = slowly(head, 2, "Picture").Tasks.Groups[0]
