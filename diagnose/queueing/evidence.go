@@ -13,13 +13,14 @@ type evidence struct {
 	capacity, capacityBefore int  // of the unit, and of the one before; 0 where unknown
 	moved                    bool // into a unit of another name than from
 	from                     string
-	fewer                    bool  // tasks run at the same time than before
-	newcomers                []int // groups ahead that were not in the unit before
-	added                    []int // groups ahead with more tasks than before
-	longer                   []int // groups ahead that take longer than before
-	uncancelled              bool  // fewer tasks are cancelled, more are started, or fewer are cut short than before
-	rearranged               bool  // the wait is longer, and the tasks are as many and take as long as before
-	gone                     bool  // more tasks run on after their screen had gone
+	fewer                    bool    // tasks run at the same time than before
+	newcomers                []int   // groups ahead that were not in the unit before
+	added                    []int   // groups ahead with more tasks than before
+	longer                   []int   // groups ahead that take longer than before
+	uncancelled              bool    // fewer tasks are cancelled, more are started, or fewer are cut short than before
+	rearranged               bool    // the wait is longer, and the tasks are as many and take as long as before
+	dropped                  float64 // the part of the tasks that did not start before and do now, 0 for a small one
+	gone                     bool    // more tasks run on after their screen had gone
 	paced                    float64
 }
 
@@ -57,6 +58,9 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	started, startedBefore := c.part(groups, func(g run.TaskGroup) int { return g.Started })
 	cancelled, cancelledBefore := c.part(groups, func(g run.TaskGroup) int { return g.Cancelled })
 	obsolete, obsoleteBefore := c.part(groups, func(g run.TaskGroup) int { return g.Obsolete })
+	if started-startedBefore >= gonePart {
+		out.dropped = started - startedBefore
+	}
 	out.uncancelled = c.head.tells(run.TellsCancellation) && fell(cancelledBefore, cancelled) || started-startedBefore >= tenth || slices.ContainsFunc(groups, c.wasCut)
 	out.gone = fell(obsolete, obsoleteBefore)
 	out.rearranged = !out.any() && len(ahead) > 0 && !slices.ContainsFunc(groups[1:], func(g run.TaskGroup) bool { return c.slower(g) >= asLong })

@@ -129,7 +129,11 @@ func picked(units []run.TaskUnit, groups ...run.TaskGroup) run.Run {
 
 // counted sets how many tasks each repetition has.
 func counted(g run.TaskGroup, repetitions ...int) run.TaskGroup {
-	g.Repetitions = repetitions
+	g.Repetitions, g.Scheduled = repetitions, 0
+	for _, n := range repetitions {
+		g.Scheduled += n
+	}
+	g.Started, g.Done = g.Scheduled, g.Scheduled
 	return g
 }
 
@@ -180,7 +184,7 @@ func TestEvidence(t *testing.T) {
 		"a little less cancelled":     {picked(pool(2), told(sync, 10, 5, 0)), []run.Run{picked(pool(2), told(sync, 10, 9, 0))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
 		"hardly ever cancelled":       {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked(pool(2), told(sync, 10, 1, 0))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
 		"cancelled, untold":           {untelling(picked(pool(2), told(sync, 10, 0, 0))), []run.Run{untelling(picked(pool(2), told(sync, 10, 6, 0)))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
-		"never started before":        {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked(pool(2), told(sync, 6, 0, 0))}, evidence{capacity: 2, capacityBefore: 2, uncancelled: true}},
+		"never started before":        {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked(pool(2), told(sync, 6, 0, 0))}, evidence{capacity: 2, capacityBefore: 2, uncancelled: true, dropped: 0.27}},
 		"cut short before":            {picked(pool(2), uneven(sync, 550, 500, 600)), []run.Run{picked(pool(2), uneven(sync, 350, 100, 600))}, evidence{capacity: 2, capacityBefore: 2, uncancelled: true}},
 		"longer than when cut":        {picked(pool(2), uneven(sync, 400, 100, 600)), []run.Run{picked(pool(2), uneven(sync, 300, 100, 600))}, evidence{capacity: 2, capacityBefore: 2}},
 		"as long on average":          {picked(pool(2), uneven(sync, 350, 330, 400)), []run.Run{picked(pool(2), uneven(sync, 350, 100, 600))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
@@ -194,7 +198,7 @@ func TestEvidence(t *testing.T) {
 		c.head.ID = "head"
 		compared := compared(c.head, c.base)
 		got := compared.evidenceOf(0, compared.head.blockers(c.head.Tasks.Groups[0]))
-		got.paced = 0
+		got.paced, got.dropped = 0, math.Round(100*got.dropped)/100
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(evidence{})); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
@@ -267,6 +271,8 @@ func TestKindOf(t *testing.T) {
 		"gone, alone":                  {true, ownOne, evidence{capacity: 1}, []blocker{{goneOne, 1}}, ObsoleteKind},
 		"gone in a small part":         {true, ownOne, evidence{capacity: 1}, []blocker{{ownOne, 0.8}, {goneOne, 0.2}}, SequentialKind},
 		"few of them gone":             {true, ownOne, evidence{capacity: 1}, []blocker{{little, 1}}, SequentialKind},
+		"removed before they started":  {false, ownOne, with(func(e *evidence) { e.uncancelled, e.dropped = true, 0.3 }), []blocker{{ownOne, 1}}, ObsoleteKind},
+		"some removed before":          {false, ownOne, with(func(e *evidence) { e.uncancelled = true }), []blocker{{ownOne, 1}}, SequentialKind},
 		"scheduled again":              {true, againOne, evidence{capacity: 1}, []blocker{{againOne, 1}}, ObsoleteKind},
 		"scheduled again, another one": {true, ownOne, evidence{capacity: 1}, []blocker{{againOne, 1}}, SequentialKind},
 		"scheduled again at once":      {true, burst, evidence{capacity: 1}, []blocker{{burst, 1}}, SequentialKind},
@@ -308,11 +314,27 @@ func TestMedianGap(t *testing.T) {
 		}
 	}
 	few := again(of("Query", 0, 0, 1), 1, 400)
-	if (comparison{}).again(few) {
-		t.Error("one of five scheduled again is enough")
+	five := comparison{head: side{repetitions: 5}}
+	if few.Superseded = 2; !five.again(few) {
+		t.Error("two of five scheduled again are too few")
+	}
+	few.Scheduled = 20
+	if five.again(few) {
+		t.Error("two of twenty in five repetitions are enough")
+	}
+	if few.Superseded = 3; !five.again(few) {
+		t.Error("one in three of five repetitions, of four each, is too few")
+	}
+	few.Longest = few.Longest[:1]
+	if !five.again(few) {
+		t.Error("a task that another event schedules again is not obsolete")
+	}
+	few.Repetitions[2] = 2
+	if five.again(few) {
+		t.Error("tasks of one event, of which one is known by its time, are known to be no burst")
 	}
 	few.Scheduled, few.Superseded = 0, 0
-	if (comparison{}).again(few) {
+	if five.again(few) {
 		t.Error("nothing scheduled again is enough")
 	}
 }

@@ -60,7 +60,7 @@ func words(text string) func(teller) diagnose.Phrase {
 // Parts of a queue from which on a rule applies.
 const (
 	mostOf     = 0.5  // of the time that is waited for, which a library's tasks take
-	gonePart   = 0.25 // of the tasks ahead, which are obsolete
+	gonePart   = 0.25 // of the tasks ahead, which are obsolete, or were removed before
 	againPart  = 0.3  // of a group's tasks, which are scheduled again before they start
 	burstGapMS = 100  // between tasks that are scheduled for one purpose
 )
@@ -104,8 +104,9 @@ func (c comparison) libraryOf(s suspect) string {
 }
 
 // obsolete reports whether a group waits for tasks that nobody needs any more: that ran on after
-// their screen had gone, or that were scheduled again before they had started. Where a unit runs
-// fewer tasks at the same time than before, that is the change.
+// their screen had gone, that were scheduled again before they had started, or many of which were
+// removed before they started in the runs before. Where a unit runs fewer tasks at the same time than
+// before, that is the change.
 func (c comparison) obsolete(s suspect) bool {
 	if !c.alone() && !s.uncancelled && (s.fewer || s.moved || !s.gone) {
 		return false
@@ -117,14 +118,17 @@ func (c comparison) obsolete(s suspect) bool {
 		left += b.share * float64(g.Obsolete) / float64(max(g.Done, g.Obsolete, 1))
 		again = again || b.group == s.group && c.again(g)
 	}
-	return left >= gonePart*ahead && left > 0 || again && !c.looper(s)
+	return left >= gonePart*ahead && left > 0 || again && !c.looper(s) || s.dropped > 0
 }
 
-// again reports whether tasks of a group are scheduled again before they start, each for a purpose
-// of its own: tasks that are scheduled at once, such as one for each picture of a list, replace
-// none of each other.
+// again reports whether tasks of a group are scheduled again before they start: one in most
+// repetitions, or a part of them, and each for a purpose of its own. Tasks that are scheduled at once,
+// such as one for each picture of a list, replace none of each other.
 func (c comparison) again(g run.TaskGroup) bool {
-	return float64(g.Superseded) >= againPart*float64(g.Scheduled) && g.Superseded > 0 && medianGap(g.Longest) >= burstGapMS
+	often := 2*g.Superseded > c.head.repetitions || float64(g.Superseded) >= againPart*float64(g.Scheduled)
+	gap := medianGap(g.Longest)
+	single := gap == 0 && len(g.Repetitions) > 0 && slices.Max(g.Repetitions) == 1 // another event schedules it again
+	return g.Superseded > 0 && often && (single || gap >= burstGapMS)
 }
 
 // medianGap returns the median time between the scheduling of tasks of one repetition, 0 where

@@ -176,6 +176,9 @@ func (t teller) unneeded() diagnose.Phrase {
 			return say(count(g.Obsolete), " of ", count(max(g.Done, g.Obsolete)), " runs of ", taskOf(g), " end after their screen has gone")
 		}
 	}
+	if t.own().Superseded == 0 {
+		return say(ratio(t.dropped), " more of the tasks are started than before")
+	}
 	return say(count(t.own().Superseded), " of ", count(t.own().Scheduled), " are scheduled again before they start")
 }
 
