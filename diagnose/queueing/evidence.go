@@ -18,7 +18,8 @@ type evidence struct {
 	added                    []int   // groups ahead with more tasks than before
 	longer                   []int   // groups ahead that take longer than before
 	uncancelled              bool    // fewer tasks are cancelled, more are started, or fewer are cut short than before
-	rearranged               bool    // the wait is longer, and the tasks are as many and take as long as before
+	held                     bool    // tasks ahead are fewer and longer than before: they keep their worker while they wait
+	rearranged               bool    // the wait is longer, and the tasks are as many and take as long as before, or nearly
 	dropped                  float64 // the part of the tasks that did not start before and do now, 0 for a small one
 	gone                     bool    // more tasks run on after their screen had gone
 	paced                    float64
@@ -29,7 +30,7 @@ func (e evidence) any() bool { return e.structural() || len(e.longer) > 0 }
 
 // structural reports whether more changed than how long a task takes.
 func (e evidence) structural() bool {
-	return e.moved || e.fewer || len(e.newcomers)+len(e.added) > 0 || e.uncancelled || e.rearranged
+	return e.moved || e.fewer || len(e.newcomers)+len(e.added) > 0 || e.uncancelled || e.held || e.rearranged
 }
 
 // evidenceOf returns what changed in the queue in which a group of the head waits.
@@ -53,6 +54,7 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 			out.added = append(out.added, b.group)
 		case c.isLonger(blocks):
 			out.longer = append(out.longer, b.group)
+			out.held = out.held || c.merged(blocks)
 		}
 	}
 	started, startedBefore := c.part(groups, func(g run.TaskGroup) int { return g.Started })
@@ -63,18 +65,27 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	}
 	out.uncancelled = c.head.tells(run.TellsCancellation) && fell(cancelledBefore, cancelled) || started-startedBefore >= tenth || slices.ContainsFunc(groups, c.wasCut)
 	out.gone = fell(obsolete, obsoleteBefore)
-	out.rearranged = !out.any() && len(ahead) > 0 && !slices.ContainsFunc(groups[1:], func(g run.TaskGroup) bool { return c.slower(g) >= asLong })
+	work, long := 0.0, false // of what is ahead in a repetition, more than before
+	for _, g := range groups[1:] {
+		slower := c.slower(g)
+		work += g.Ran.MeanMS * (1 - 1/slower) * float64(g.Started) / float64(c.head.repetitions)
+		long = long || slower >= asLong
+	}
+	grew := c.change(g, []int{at}, longestWait, out.paced).Mean
+	out.rearranged = !out.any() && len(ahead) > 0 && (!long || grew > beyondWork*work)
 	return out
 }
 
-// asLong is the factor up to which tasks take as long as before. Tasks that were cut short before
+// asLong is the factor up to which tasks take as long as before, and beyondWork is by which one a wait
+// is longer than all that they take longer, before that is not why. Tasks that were cut short before
 // take longer on average now, by the factor cut; the shortest of them was shorter than a half of the
 // longest then, and is closer to it now by even.
 const (
-	asLong = 1.1
-	cut    = 1.25
-	half   = 0.5
-	even   = 0.3
+	asLong     = 1.1
+	beyondWork = 2
+	cut        = 1.25
+	half       = 0.5
+	even       = 0.3
 )
 
 // slower returns by which factor the tasks of a group take longer than before on average.
@@ -152,6 +163,13 @@ func (c comparison) isMore(g run.TaskGroup) bool {
 func (c comparison) isLonger(g run.TaskGroup) bool {
 	e, ok := c.longerBy(g)
 	return ok && e.Stands()
+}
+
+// merged reports whether there is a task of a group for two or more of before, as of a coroutine that
+// no longer suspends.
+func (c comparison) merged(g run.TaskGroup) bool {
+	e := c.change(g, c.head.find(c.head, g), side.count, 1)
+	return e.head > 0 && 2*e.head <= e.base
 }
 
 // longerBy returns by how much the longest task of a group in each repetition takes longer than

@@ -137,6 +137,12 @@ func counted(g run.TaskGroup, repetitions ...int) run.TaskGroup {
 	return g
 }
 
+// waiting sets how long the picture waits.
+func waiting(r run.Run, waits float64) run.Run {
+	r.Tasks.Groups[0].QueuedMaxMS = of("Picture", 0, waits, 100).QueuedMaxMS
+	return r
+}
+
 // told sets how many of ten tasks were started, cancelled, and ended after their screen had gone.
 func told(g run.TaskGroup, started, cancelled, obsolete int) run.TaskGroup {
 	g.Scheduled, g.Started, g.Done, g.Cancelled, g.Obsolete = 10, started, started, cancelled, obsolete
@@ -178,6 +184,10 @@ func TestEvidence(t *testing.T) {
 		"not one more each":           {picked(pool(2), counted(sync, 1, 1, 1, 1, 1)), []run.Run{picked(pool(2), counted(sync, 0, 1, 0, 1, 0))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
 		"more by chance":              {picked(pool(2), counted(sync, 1, 1, 30, 1, 1)), []run.Run{picked(pool(2), sync)}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
 		"it takes longer":             {picked(pool(2), of("Sync", 0, 0, 900), of("Log", 0, 0, 60)), []run.Run{picked(pool(2), sync, of("Log", 0, 0, 60))}, evidence{capacity: 2, capacityBefore: 2, longer: []int{1}}},
+		"no longer in pieces":         {picked(pool(2), counted(of("Sync", 0, 0, 900), 2, 2, 2, 2, 2), of("Log", 0, 0, 60)), []run.Run{picked(pool(2), counted(sync, 4, 4, 4, 4, 4), of("Log", 0, 0, 60))}, evidence{capacity: 2, capacityBefore: 2, longer: []int{1}, held: true}},
+		"one piece of four less":      {picked(pool(2), counted(of("Sync", 0, 0, 900), 3, 3, 3, 3, 3), of("Log", 0, 0, 60)), []run.Run{picked(pool(2), counted(sync, 4, 4, 4, 4, 4), of("Log", 0, 0, 60))}, evidence{capacity: 2, capacityBefore: 2, longer: []int{1}}},
+		"longer than its work is":     {picked(pool(2), of("Sync", 0, 0, 340)), []run.Run{waiting(picked(pool(2), sync), 0)}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
+		"longer by its work":          {picked(pool(2), counted(of("Sync", 0, 0, 340), 20, 20, 20, 20, 20)), []run.Run{waiting(picked(pool(2), counted(sync, 20, 20, 20, 20, 20)), 0)}, evidence{capacity: 2, capacityBefore: 2}},
 		"all of it takes longer":      {picked(pool(2), of("Sync", 0, 0, 900), of("Log", 0, 0, 900)), []run.Run{picked(pool(2), sync, of("Log", 0, 0, 300))}, evidence{capacity: 2, capacityBefore: 2}},
 		"never ran before":            {picked(pool(2), sync), []run.Run{picked(pool(2), of("Sync", 0, 0, 0))}, evidence{capacity: 2, capacityBefore: 2}},
 		"no longer cancelled":         {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked(pool(2), told(sync, 10, 6, 0))}, evidence{capacity: 2, capacityBefore: 2, uncancelled: true}},
