@@ -86,21 +86,13 @@ var u = binary.LittleEndian
 func u24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
 // maxLEB128 is how many bytes an integer of 64 bits takes at most.
-const maxLEB128 = 10
+const maxLEB128 = binary.MaxVarintLen64
 
 // uleb128 decodes an unsigned integer; n is how many bytes it takes, 0 where it is cut or too
 // long.
 func uleb128(b []byte) (v uint64, n int) {
-	for i, c := range b {
-		if i == maxLEB128 {
-			return 0, 0
-		}
-		v |= uint64(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			return v, i + 1
-		}
-	}
-	return 0, 0
+	v, n = binary.Uvarint(b)
+	return v, max(n, 0)
 }
 
 // sleb128 decodes a signed integer, as uleb128 an unsigned one.
