@@ -23,6 +23,8 @@ const (
 	executor = "java.util.concurrent.ThreadPoolExecutor"
 	queue    = "java.util.concurrent.LinkedBlockingQueue"
 	serial   = "android.os.AsyncTask$SerialExecutor"
+
+	coroutines = "kotlinx.coroutines.scheduling.CoroutineScheduler"
 )
 
 // Start is how a task comes to be executed.
@@ -63,7 +65,19 @@ func Scheduling(t *timeline.Task, how Start) (out []Named) {
 	case kind == simapp.PlainThreads:
 		return append(out, java("java.lang.Thread.start")...)
 	}
-	return append(out, java("kotlinx.coroutines.scheduling.CoroutineScheduler.dispatch")...)
+	return append(out, dispatches(how)...)
+}
+
+// dispatches puts a coroutine into the queue of a dispatcher (kotlinx.coroutines,
+// CoroutineScheduler.kt).
+func dispatches(how Start) []Named {
+	switch how {
+	case Grows:
+		return java(coroutines+".dispatch", coroutines+".signalCpuWork", coroutines+".tryCreateWorker", coroutines+".createNewWorker", "java.lang.Thread.start")
+	case Wakes:
+		return java(coroutines+".dispatch", coroutines+".signalCpuWork", coroutines+".tryUnpark", "java.util.concurrent.locks.LockSupport.unpark")
+	}
+	return java(coroutines + ".dispatch")
 }
 
 // execute puts a task into a pool.
@@ -91,6 +105,8 @@ func (t *Thread) Begin(c *Chart, kind simapp.UnitKind, from time.Duration) {
 	switch {
 	case kind == simapp.ThreadPool || kind == simapp.AsyncTask:
 		t.Add(c, java("java.lang.Thread.run", executor+"$Worker.run", executor+".runWorker"), from, forever)
+	case kind == simapp.Coroutines:
+		t.Add(c, java(coroutines+"$Worker.run", coroutines+"$Worker.runWorker"), from, forever)
 	case kind.Looper():
 		t.Add(c, java("android.os.HandlerThread.run", "android.os.Looper.loop"), from, forever)
 	}
@@ -120,7 +136,8 @@ func (t *Thread) Execute(c *Chart, task *timeline.Task, then *Start) (until time
 		}
 		t.Add(c, hands, to-edge, to)
 	default:
-		t.Add(c, []Named{run}, from, to)
+		run.Name = strings.TrimSuffix(run.Name, ".run") + ".invokeSuspend"
+		t.Add(c, append(java(coroutines+"$Worker.executeTask", "kotlinx.coroutines.DispatchedTask.run"), run), from, to)
 		return to
 	}
 	t.Add(c, java(executor+".afterExecute"), to, to+edge)
@@ -133,6 +150,8 @@ func (t *Thread) Waits(c *Chart, kind simapp.UnitKind, from, to time.Duration) {
 	case to <= from:
 	case kind.Looper():
 		t.awaitMessage(c, from, to)
+	case kind == simapp.Coroutines:
+		t.Add(c, java(coroutines+"$Worker.tryPark", coroutines+"$Worker.park", "java.util.concurrent.locks.LockSupport.parkNanos"), from, to)
 	case kind == simapp.ThreadPool || kind == simapp.AsyncTask:
 		t.Add(c, java(executor+".getTask", queue+".take", "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await"), from, to)
 	}

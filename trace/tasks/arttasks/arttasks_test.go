@@ -610,3 +610,36 @@ func TestReadOfRemovedTasks(t *testing.T) {
 		t.Errorf("tasks (-want +got):\n%s", diff)
 	}
 }
+
+// The dispatchers of coroutines are pools, whose tasks are what runs between two suspensions.
+func TestReadOfCoroutines(t *testing.T) {
+	t.Parallel()
+	const scheduler = "kotlinx.coroutines.scheduling.CoroutineScheduler"
+	c := newCalls(map[uint32]string{7: "main", 8: "DefaultDispatcher-worker-1"})
+	c.in(7, 1, "com.example.Main.onClick")
+	c.call(7, 10, "com.example.Feed.load", scheduler+".dispatch", scheduler+".signalCpuWork", scheduler+".tryCreateWorker", scheduler+".createNewWorker", "java.lang.Thread.start")
+	c.in(8, 11, scheduler+"$Worker.run", scheduler+"$Worker.runWorker")
+	work := func(from, to float64, class string) {
+		c.in(8, from, scheduler+"$Worker.executeTask", "kotlinx.coroutines.DispatchedTask.run", class+".invokeSuspend")
+		c.out(8, to, 3)
+	}
+	work(12, 50, "com.example.Feed$load$1")
+	c.call(7, 20, "com.example.Feed.show", scheduler+".dispatch")
+	work(52, 60, "com.example.Feed$show$1")
+	c.in(8, 61, scheduler+"$Worker.tryPark", scheduler+"$Worker.park")
+	c.call(7, 70, "com.example.Feed.more", scheduler+".dispatch", scheduler+".signalCpuWork", scheduler+".tryUnpark", "java.util.concurrent.locks.LockSupport.unpark")
+	c.out(8, 71, 2)
+	work(72, 80, "com.example.Feed$more$1")
+	c.in(8, 81, scheduler+"$Worker.tryPark", scheduler+"$Worker.park")
+	list := read(t, c.file())
+	want := []string{
+		"DefaultDispatcher-worker: com.example.Feed$load$1 10 12 50 by main from", "DefaultDispatcher-worker: com.example.Feed$show$1 20 52 60 by main from",
+		"DefaultDispatcher-worker: com.example.Feed$more$1 70 72 80 by main from",
+	}
+	if diff := cmp.Diff(want, lines(list, 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+	if u := list.Units[0]; u.Kind != run.ThreadPool || u.Capacity != 0 {
+		t.Errorf("the unit is %+v", u)
+	}
+}

@@ -16,6 +16,7 @@ const (
 	next          // takes a message, or waits for one
 	poll          // waits within next
 	dispatch      // handles a message
+	resume        // runs a coroutine until it is suspended
 	loop          // a looper's thread is in it
 	pool          // ThreadPoolExecutor.execute
 	toExecutor
@@ -59,11 +60,19 @@ var plain = map[string]role{
 	"java.util.concurrent.ThreadPoolExecutor.beforeExecute": beforeExecute,
 	"java.util.concurrent.ThreadPoolExecutor.afterExecute":  afterExecute,
 	"java.lang.Thread.start":                                startsThread,
+	coroutines + ".dispatch":                                pool,
+	coroutines + "$Worker.runWorker":                        runWorker,
+	coroutines + "$Worker.tryPark":                          getTask,
+	coroutines + "$Worker.park":                             await,
+	"kotlinx.coroutines.DispatchedTask.run":                 resume,
 	"android.app.ContextImpl.startService":                  startsService,
 	"android.app.ContextImpl.startForegroundService":        startsService,
 	"android.app.ActivityThread.handleServiceArgs":          serviceArgs,
 	"com.android.internal.os.ZygoteInit.main":               zygote,
 }
+
+// coroutines has the threads of kotlinx.coroutines' dispatchers.
+const coroutines = "kotlinx.coroutines.scheduling.CoroutineScheduler"
 
 const condition = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 

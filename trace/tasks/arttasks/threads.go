@@ -148,10 +148,13 @@ func (r *reader) running(s *thread, what role, c art.Call) {
 		if s.in[getTask] > 0 && s.wait == nil {
 			s.wait = add(r, &r.waits, wait{begin: c.Begin, end: tasks.Unknown, on: s})
 		}
-	case dispatch:
-		s.looper = true
+	case dispatch, resume:
+		as := message
+		if s.looper = s.looper || what == dispatch; what == resume {
+			as = execute
+		}
 		if s.task == nil {
-			s.task, s.begun = r.begin(s, c.Begin, message), c.Depth
+			s.task, s.begun = r.begin(s, c.Begin, as), c.Depth
 		}
 	case runWorker, getTask, afterExecute:
 		s.worker = s.worker || what != afterExecute
