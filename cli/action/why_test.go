@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,4 +65,52 @@ func TestActionExplainsAComparison(t *testing.T) {
 	if share := regexp.MustCompile(`decodeImages: (\d+) % of the slowdown`).FindStringSubmatch(comment); share == nil || share[1] < "50" || len(share[1]) < 2 {
 		t.Errorf("the share of the slowdown is %q in\n%s", share, comment)
 	}
+}
+
+// From a red check to its cause: the time for recording was too short, someone asks why in a comment,
+// and the next attempt of the same run records longer, whatever the workflow's input says, and leaves
+// what it recorded in its report. An attempt that nobody asked for doesn't.
+func TestWhyInACommentRecordsLonger(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.changed("demo-slow", waiting)
+	w.build("demo-slow")
+	w.Permit("ann", "write")
+	w.env["INPUT_BASE_APK"], w.env["INPUT_WHY"] = "demo-good.apk", "1m"
+	pushed := w.read("event.json")
+	// attempt runs the workflow for the n-th time, and returns its log and how many rounds it recorded.
+	attempt := func(n string) (log, rounds string) {
+		w.env["GITHUB_RUN_ATTEMPT"], w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"] = n, "pull_request", "refs/pull/7/merge"
+		w.write("event.json", pushed)
+		if err := os.RemoveAll("apkgate-report"); err != nil {
+			t.Fatal(err)
+		}
+		r := w.apkgate("action", "run")
+		w.want(r, exit.StatusRegression)
+		m := regexp.MustCompile(`come from (\d+) rounds? of both builds`).FindStringSubmatch(plainly(w.Comments(7)[0].Body))
+		if m != nil {
+			rounds = m[1]
+		}
+		return r.Stdout, rounds
+	}
+	log, first := attempt("1")
+	if strings.Contains(log, "asked why") || first == "4" {
+		t.Fatalf("the first attempt recorded %q rounds:\n%s", first, log)
+	}
+	w.env["INPUT_WHY"] = "0"
+	if log, again := attempt("2"); again != "" || strings.Contains(log, "asked why") {
+		t.Errorf("an attempt that nobody asked for recorded %q rounds:\n%s", again, log)
+	}
+	w.comments("ann", "/apkgate why")
+	w.want(w.apkgate("action", "command"), exit.StatusPass)
+	log, asked := attempt("3")
+	contains(t, "the log", log, "ann asked why: both builds are recorded for up to 10m after a regression")
+	if asked != "4" {
+		t.Errorf("the attempt after the question recorded %q rounds, want all 4:\n%s", asked, w.Comments(7)[0].Body)
+	}
+	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "ms more per frame for com.example.backend IFeed::query (binder)")
+	if kept := w.found("apkgate-report/evidence/why-*.jsonl"); len(kept) != 2 {
+		t.Errorf("the report keeps the rounds %q, want those of both builds", kept)
+	}
+	contains(t, "the rounds of the new build", w.read("apkgate-report/evidence/why-head.jsonl"), "IFeed::query", `"explains"`)
 }
