@@ -33,6 +33,7 @@ import (
 	"github.com/apkgate/apkgate/cli/diagnosecmd"
 	"github.com/apkgate/apkgate/cli/energycmd"
 	"github.com/apkgate/apkgate/cli/evaluate"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"github.com/apkgate/apkgate/cli/manual"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
@@ -170,6 +171,7 @@ store was lost.`,
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
 	root.SetFlagErrorFunc(arguments.FlagError)
+	flagset.GroupHelp(root)
 	root.AddCommand(
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c), setup.ConfigCommand(c), setup.VersionCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), baselinecmd.Command(c),

@@ -145,7 +145,7 @@ func (d demo) intended(ctx context.Context) error {
 
 // green gates a pull request that starts from the accepted one.
 func (d demo) green(ctx context.Context) error {
-	d.say("\n4. Pull request 43, build 1.6.1, starts from the accepted build. Most accepted runs\n   are of the old level: what they doubt is measured alternately with build 1.6.0\n\n")
+	d.say("\n4. Pull request 43, build 1.6.1, starts from the accepted build. One run on each\n   device is no history yet: what it leaves undecided is measured alternately with\n   build 1.6.0\n\n")
 	in, err := d.gate(ctx, lastBuild, slowerBuild, "pull-43")
 	if err != nil {
 		return err
