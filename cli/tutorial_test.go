@@ -38,7 +38,7 @@ var aStep = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n(?:\n```text\n(.*?)\n``
 
 // transcript runs the commands of a document as written, in order and in an empty folder: each
 // block ends with the exit status that is shown, 0 by default, and prints lines that begin as shown,
-// in that order.
+// in that order and however wide their columns are.
 func transcript(t *testing.T, document string) {
 	t.Helper()
 	if testing.Short() {
@@ -65,9 +65,9 @@ func transcript(t *testing.T, document string) {
 		if status != want {
 			t.Fatalf("step %d\n%s\nends with status %d, want %d:\n%s", i+1, step[1], status, want, out)
 		}
-		rest := "\n" + out
+		rest := oneBlank(out)
 		for _, line := range lines {
-			_, after, found := strings.Cut(rest, "\n"+strings.TrimSuffix(line, "…"))
+			_, after, found := strings.Cut(rest, strings.TrimSuffix(strings.TrimSuffix(oneBlank(line), "…"), " "))
 			if !found {
 				t.Errorf("step %d\n%s\nprints\n%swant a line that begins %q, after those before it", i+1, step[1], out, line)
 				continue
@@ -75,6 +75,16 @@ func transcript(t *testing.T, document string) {
 			rest = after
 		}
 	}
+}
+
+// oneBlank returns text with a line break before each line, and one blank where there are several:
+// how wide a column is depends on what else is in it.
+func oneBlank(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("\n" + strings.Join(strings.Fields(line), " "))
+	}
+	return b.String()
 }
 
 // shell runs commands in a folder, and returns the exit status and what they print.
