@@ -200,7 +200,7 @@ func TestLostRepetitionIsRepeated(t *testing.T) {
 		said  []string
 	}{
 		"crash":         {fault{crash: true}, []string{"the app crashed", "no account"}},
-		"hang":          {fault{hang: true}, []string{"did not end in time", "1m0s"}},
+		"hang":          {fault{hang: true}, []string{"did not end in time", "1m"}},
 		"hang with ANR": {fault{hang: true, anr: true}, []string{"did not end in time", "Input dispatching timed out"}},
 		"device gone":   {fault{gone: true}, []string{"the device is gone"}},
 		"process died":  {fault{restart: true}, []string{"process died"}},

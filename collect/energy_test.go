@@ -23,6 +23,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/model"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -428,7 +429,7 @@ func TestDeviceSettlesBeforeEnergyIsMeasured(t *testing.T) {
 			}
 		})})
 		wantComplete(t, r, 1)
-		if rested != c.want || len(said) > 0 && said[0] != c.want.String()+" left" {
+		if rested != c.want || len(said) > 0 && said[0] != prose.Duration(c.want)+" left" {
 			t.Errorf("rested %v, want %v; said %q", rested, c.want, said)
 		}
 	}
@@ -437,7 +438,7 @@ func TestDeviceSettlesBeforeEnergyIsMeasured(t *testing.T) {
 // An interrupt at any time ends the run at once, and everything is undone.
 func TestInterruptUndoesEnergySetUp(t *testing.T) {
 	t.Parallel()
-	for _, when := range []string{"set-up: trying the power sensors", "set-up: compiling the app", "settle: 2m0s left", "measure: ", "recording"} {
+	for _, when := range []string{"set-up: trying the power sensors", "set-up: compiling the app", "settle: 2m left", "measure: ", "recording"} {
 		p := newPhone(33)
 		p.power = newPower()
 		p.power.rails, p.power.simpleperf, p.power.charger = true, "works", "USB"
@@ -688,7 +689,7 @@ func TestEnergyOutlivesALostDevice(t *testing.T) {
 	var said rests
 	r := collect.Collect(t.Context(), job, collect.Options{Progress: &said})
 	wantComplete(t, r, 3)
-	if !slices.Equal(said.long, []string{"2m0s left", "2m0s left"}) {
+	if !slices.Equal(said.long, []string{"2m left", "2m left"}) {
 		t.Errorf("rested %q, want 2 min to begin with and 2 min after the device came back", said.long)
 	}
 	if p.opened != 2 || p.did("dumpsys battery unplug") != 2 || p.did("dumpsys battery reset") != 1 {
@@ -718,7 +719,7 @@ func TestEnergyOfTwoBuildsInTurns(t *testing.T) {
 	for _, c := range []struct {
 		settle *time.Duration
 		want   []string // base, head head, base: three installations
-	}{{nil, []string{"2m0s left", "30s left", "30s left"}}, {&minute, []string{"1m0s left", "1m0s left", "1m0s left"}}} {
+	}{{nil, []string{"2m left", "30s left", "30s left"}}, {&minute, []string{"1m left", "1m left", "1m left"}}} {
 		inTurnsWithEnergy(t, c.settle, c.want)
 	}
 }

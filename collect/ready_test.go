@@ -42,7 +42,7 @@ func TestHotPhoneRestsInEveryRun(t *testing.T) {
 		if more := took - usual; more < 10*time.Minute || more > 11*time.Minute {
 			t.Errorf("%s: a phone that stays hot takes %v longer, want ten minutes", profile, more)
 		}
-		if !warnedOf(hot.Run, "did not cool down within 10m0s") || !warnedOf(hot.Run, "repetition 1: Android was slowing", "for heat") ||
+		if !warnedOf(hot.Run, "did not cool down within 10m") || !warnedOf(hot.Run, "repetition 1: Android was slowing", "for heat") ||
 			!warnedOf(hot.Run, "repetition 3: Android was slowing", "for heat") {
 			t.Errorf("%s: %v", profile, hot.Run.Warnings)
 		}

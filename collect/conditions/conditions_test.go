@@ -349,7 +349,7 @@ func TestFindings(t *testing.T) {
 // A lost device has no findings, and a busy one has a finding that says how busy.
 func TestFindingsOfABusyOrLostDevice(t *testing.T) {
 	t.Parallel()
-	for within, does := range map[time.Duration]string{0: "", time.Minute: "waits until it is idle, up to 1m0s"} {
+	for within, does := range map[time.Duration]string{0: "", time.Minute: "waits until it is idle, up to 1m"} {
 		want := config.Conditions{IdleWithin: within}
 		h := hold(t, "pixel-7-android-14", simulator.Options{Boot: simulator.Boot{Busy: time.Hour}}, want)
 		found, err := conditions.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), want, false)

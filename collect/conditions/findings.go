@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Findings report, for each condition that can be held, the device's state, what a run would do
@@ -43,7 +44,7 @@ func idleFinding(ctx context.Context, d device.Device, clock device.Clock, want 
 	if !f.OK {
 		f.Hint, f.Fix = "see what runs on it", "top -n 1"
 		if want.IdleWithin > 0 {
-			f.Run = fmt.Sprintf("waits until it is idle, up to %v", want.IdleWithin.Round(time.Second))
+			f.Run = fmt.Sprintf("waits until it is idle, up to %s", prose.Duration(want.IdleWithin.Round(time.Second)))
 		}
 	}
 	return f, nil

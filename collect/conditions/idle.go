@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // The share of all CPUs that may be busy in an idle device, over this interval.
@@ -40,7 +41,7 @@ func (h *Holder) Idle(ctx context.Context) error {
 	}
 	if !idle {
 		h.Report(device.Finding{
-			Name: "idle", Detail: fmt.Sprintf("its CPUs were %.0f %% busy after %v of waiting", 100*busy, h.Want.IdleWithin),
+			Name: "idle", Detail: fmt.Sprintf("its CPUs were %.0f %% busy after %s of waiting", 100*busy, prose.Duration(h.Want.IdleWithin)),
 			Hint: "see what runs on it: adb shell top -n 1",
 		})
 	}

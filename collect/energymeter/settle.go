@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // How long a device rests unless configured: before its first repetition, and again after it was
@@ -27,7 +28,7 @@ func (m *Meter) Settle(ctx context.Context) error {
 		return m.fail(err)
 	}
 	for left := rest; left > 0; left -= settleStep {
-		m.t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("%v left", left.Round(time.Second)))
+		m.t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("%s left", prose.Duration(left.Round(time.Second))))
 		if err := errors.Join(m.t.Lost(), m.t.Clock.Sleep(ctx, min(left, settleStep))); err != nil {
 			return m.fail(err)
 		}

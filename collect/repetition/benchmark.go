@@ -63,9 +63,9 @@ func (b *benchmark) run(ctx context.Context) (ended, err error) {
 		if timeout > 0 && b.phone.Target.Clock.Now() >= deadline && !w.Settled() {
 			w.Stop(b.phone.Target.Journal)
 			if _, err := countBefore(ctx, b.phone, b.work.App.Package); err != nil {
-				return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), err
+				return fmt.Errorf("%w: %s", loss.ErrTimeout, prose.Duration(timeout)), err
 			}
-			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), b.work.Prepared.Reset(ctx)
+			return fmt.Errorf("%w: %s", loss.ErrTimeout, prose.Duration(timeout)), b.work.Prepared.Reset(ctx)
 		}
 		if err := errors.Join(b.phone.Target.Renew(ctx), b.phone.Target.Rest(ctx, time.Second)); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // running is the workload, from its start to its end.
@@ -66,7 +67,7 @@ func (r *running) next(ctx context.Context, a *attempt, began time.Duration) (ov
 	timeout, w := r.work.Scenario.Timeout, a.workload
 	if timeout > 0 && r.phone.Target.Clock.Now() >= began+timeout && !w.Settled() {
 		w.Stop(r.phone.Target.Journal)
-		a.ended = fmt.Errorf("%w: %v", loss.ErrTimeout, timeout)
+		a.ended = fmt.Errorf("%w: %s", loss.ErrTimeout, prose.Duration(timeout))
 		return true, r.work.Prepared.StopApps(ctx)
 	}
 	return false, r.await(ctx, a, a.frames.Pause())

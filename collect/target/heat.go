@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // How long a hot device rests in a whole run, at most, and how often it is polled.
@@ -29,7 +30,7 @@ func (t *Target) CoolDown(ctx context.Context) error {
 			return err
 		}
 		if t.cooled+coolingStep >= longestCooling {
-			t.Journal.Warnf("the device did not cool down within %v of rest: what is measured from here on is that of a hot device", longestCooling)
+			t.Journal.Warnf("the device did not cool down within %s of rest: what is measured from here on is that of a hot device", prose.Duration(longestCooling))
 		}
 	}
 	return nil

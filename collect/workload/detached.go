@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Detached is a workload that runs while the connection to the device is cut (EDATA, section
@@ -80,7 +81,7 @@ func (d Detached) await(ctx context.Context, program recorders.Program) (ended, 
 	if err := d.Target.Try(ctx, "am", "force-stop", d.App); err != nil {
 		return nil, err
 	}
-	return fmt.Errorf("%w: %v", loss.ErrTimeout, d.Scenario.Timeout), d.Programs.End(ctx, program, "-TERM")
+	return fmt.Errorf("%w: %s", loss.ErrTimeout, prose.Duration(d.Scenario.Timeout)), d.Programs.End(ctx, program, "-TERM")
 }
 
 // hear reads the workload's output, now that it is over.
