@@ -45,9 +45,10 @@ type blame struct {
 // (art/runtime/monitor.cc, "monitor contention with owner"), with its line number as "#".
 var method = regexp.MustCompile(` at \S+ ([\w.$<>]+)\([^()]*\)(\([^()]*\))?$`)
 
-// brief returns a subject in words, "" where unknown; a method is its name.
+// brief returns a subject in words, "" where unknown; a method is its name, and a section of each
+// frame (DrawFrames 48, which a record has as "DrawFrames #") goes without the frame's number.
 func (b blame) brief() string {
-	return method.ReplaceAllString(strings.TrimSpace(b.subject), " at $1")
+	return strings.TrimSuffix(method.ReplaceAllString(strings.TrimSpace(b.subject), " at $1"), " #")
 }
 
 // causeKind has everything specific to a kind: what it blames, and its words.

@@ -94,7 +94,7 @@ func TestTitlesOfCauses(t *testing.T) {
 	for want, b := range map[string]blame{
 		"binder feed": {BinderKind, "feed"}, "sleep": {SleepKind, ""}, "layout": {LayoutKind, ""}, "layout, x": {LayoutKind, "x"}, "GPU": {GPUKind, "GPU"}, "render.gc": {GCKind, ""},
 		"waiting for a buffer of surfaceflinger": {bufferKind, displayProcess}, "waiting for a buffer": {bufferKind, ""}, "waiting for a processor": {CPUKind, " "},
-		"waiting for a processor next to logd": {CPUKind, "logd"},
+		"waiting for a processor next to logd": {CPUKind, "logd"}, "drawing, DrawFrames": {DrawKind, "DrawFrames #"},
 	} {
 		if got := plain(row(b)); got != want {
 			t.Errorf("the row is %q, want %q", got, want)
