@@ -149,11 +149,12 @@ func sameFinding(a, b diagnose.Cause) bool {
 // mostFacts limits the causes of one section among the facts.
 const mostFacts = 2
 
-// withOthers returns a cause and the main causes of further events that blame something else.
+// withOthers returns a cause and the main causes of further events that blame something else: those
+// that explain a share, if the first one does.
 func withOthers(first diagnose.Cause, all []diagnose.Cause) []diagnose.Cause {
 	out, events := []diagnose.Cause{first}, []string{"", first.Event} // the whole run is made up of its events
 	for _, c := range all {
-		if len(out) < mostFacts && !slices.Contains(events, c.Event) && blameOf(c) != blameOf(first) {
+		if len(out) < mostFacts && !slices.Contains(events, c.Event) && blameOf(c) != blameOf(first) && (c.Explains.Share != nil || first.Explains.Share == nil) {
 			out, events = append(out, c), append(events, c.Event)
 		}
 	}

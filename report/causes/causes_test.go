@@ -119,6 +119,8 @@ func TestTheMainCauseOfAllFamiliesIsToldOnce(t *testing.T) {
 	joules, eclipse := moon("E2", 0.9), moon("E3", 0.3)
 	eclipse.Subject.Name, eclipse.Sentence = "com.example.Sun.hide", diagnose.Say(diagnose.Coded("com.example.Sun.hide"), " rose by ", diagnose.Amount{Value: 0.3, Unit: "ratio"})
 	joules.Metric = "energy.total_j"
+	unknown := at(high("A", "no cause found", 0), "E3")
+	unknown.Explains.Share = nil
 	for name, c := range map[string]struct {
 		of   []diagnose.Cause
 		want []string
@@ -128,6 +130,7 @@ func TestTheMainCauseOfAllFamiliesIsToldOnce(t *testing.T) {
 		"both explain as much":                                  {[]diagnose.Cause{moon("E2", 0.5), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}}, // lower rank
 		"the whole run, of its events":                          {[]diagnose.Cause{moon("", 0.3), tide}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
 		"one that is outdone outdoes none":                      {[]diagnose.Cause{moon("", 0.6), tide, at(sun, "E3")}, []string{"E3: frames.count: com.example.Sun.rise rose by 70 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
+		"none is found of another event":                        {[]diagnose.Cause{tide, unknown}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %"}},
 		"another event":                                         {[]diagnose.Cause{moon("E3", 0.7), tide}, []string{"E3: frames.count: com.example.Moon.pull rose by 70 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
 		"another metric":                                        {[]diagnose.Cause{joules, tide}, []string{"E2: energy.total_j: com.example.Moon.pull rose by 90 %", "E2: frames.count: com.example.Tide.rise rose by 50 %"}},
 		"more of one event, less of another; one of two events": {[]diagnose.Cause{moon("E2", 0.4), eclipse, tide, at(tide, "E4")}, []string{"E2: frames.count: com.example.Tide.rise rose by 50 %", "E3: frames.count: com.example.Sun.hide rose by 30 %"}},
