@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"report/text":        {"report/document", "report/wording"},
 	"report/markdown":    {"report/document", "report/wording", "report/figure"},
 	"report/html":        {"report/document", "report/wording", "report/figure"},
+	"report/svg":         {"report/document", "report/wording", "report/figure"},
 	"report/sarif":       {"report/document"},
 	"report/codequality": {"report/document"},
 	// The words of a verdict, and its saved form.

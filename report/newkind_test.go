@@ -129,6 +129,10 @@ func TestNewKindOfCauseIsInEveryFormat(t *testing.T) {
 	for share, first := range map[float64]bool{0.9: true, 0.1: false} {
 		for format, out := range in(t, underTheMoon(moonCause(moon, "H", "", "energy.total_j", share))) {
 			of := places[format]
+			if format == "svg" { // the one picture has no causes
+				checkEscaped(t, format, out)
+				continue
+			}
 			moonAt, energyAt := strings.Index(out, of.moon), strings.Index(out, of.energy)
 			if moonAt < 0 || energyAt < 0 {
 				t.Errorf("%s: %q stands at %d and %q at %d, want both in\n%s", format, of.moon, moonAt, of.energy, energyAt, out)
@@ -233,8 +237,9 @@ func TestEveryKindOfCauseInEveryFormat(t *testing.T) {
 		input := underTheMoon(moonCause(kind, "H", "E2", "frames.count", 0.5))
 		input.Energy = nil
 		for format, out := range in(t, input) {
-			// SARIF and code quality have the causes whose subject is code, all others are in the annotation.
-			if alert := diagnose.KindOf(kind).Alert; (alert || format != "sarif" && format != "codequality") && !strings.Contains(out, "com.example.Moon") && !strings.Contains(out, "the moon of") {
+			// SARIF and code quality have the causes whose subject is code, all others are in the annotation;
+			// the one picture has none.
+			if alert := diagnose.KindOf(kind).Alert; format != "svg" && (alert || format != "sarif" && format != "codequality") && !strings.Contains(out, "com.example.Moon") && !strings.Contains(out, "the moon of") {
 				t.Errorf("%s of %s does not tell of it:\n%s", format, kind, out)
 			}
 			checkEscaped(t, format, out)

@@ -2,11 +2,11 @@
 //
 // An answer is laid out once, as a document (report/layout makes one of a verdict, of a comparison
 // of two builds, and of a refresh), and every format renders documents: text, Markdown, HTML,
-// SARIF, code quality, JSON. A new format is a package that renders a document, and a line here; the command line
+// SVG, SARIF, code quality, JSON. A new format is a package that renders a document, and a line here; the command line
 // derives its flags from the list. This package renders nothing itself.
 //
 // The contents are made in wording, figure, causes and layout, saved by saved, and rendered by
-// text, markdown, html, sarif and codequality. Of these only layout, causes and saved know what was judged.
+// text, markdown, html, svg, sarif and codequality. Of these only layout, causes and saved know what was judged.
 package report
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/report/markdown"
 	"github.com/apkgate/apkgate/report/sarif"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/report/svg"
 	"github.com/apkgate/apkgate/report/text"
 )
 
@@ -39,6 +40,7 @@ var Formats = []Format{
 	{"markdown", "also write the report to this Markdown file", "report.md", markdown.Render},
 	{"html", "also write the report with its pictures to this HTML file", "report.html", html.Render},
 	{"sarif", "also write the findings to this SARIF file, for code scanning", "apkgate.sarif", sarif.Render},
+	{"svg", "also write the picture of what is worst to this SVG file", "picture.svg", svg.Render},
 	{"codequality", "also write the findings to this file, for GitLab's code quality", "", codequality.Render},
 }
 

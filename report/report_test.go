@@ -82,6 +82,7 @@ func TestEveryPartIsShown(t *testing.T) {
 		"sarif":       strings.Fields("problem text ruletitle ruletext"),
 		"json":        {"data"},
 		"codequality": {"problem", "text"},
+		"svg":         {"caption", "<svg"},
 	}
 	for _, f := range Formats {
 		got := render(t, f, allParts("name"), document.Options{Verbose: true, Width: 200})
@@ -115,7 +116,7 @@ func TestHostileNamesInEveryPart(t *testing.T) {
 						t.Errorf("text has a line that a runner takes for a command: %q", line)
 					}
 				}
-			case "markdown", "html":
+			case "markdown", "html", "svg":
 				if strings.Contains(got, "<script") || strings.Contains(got, "<img") || f.Name == "markdown" && reporttest.Mention.MatchString(strings.ReplaceAll(got, "&#8203;", "\u200b")) {
 					t.Errorf("%s lets %.40q out", f.Name, bad)
 				}

@@ -86,7 +86,7 @@ func formats(_ terminal.Console, cmd *cobra.Command) []string {
 	}
 	var out []string
 	for word := range strings.FieldsFuncSeq(listed, func(r rune) bool { return r == ',' || r == ';' || r == ':' || r == ' ' }) {
-		if known := []string{"text", "json", "markdown", "html", "sarif", "codequality", "csv"}; slices.Contains(known, word) && !slices.Contains(out, word) {
+		if known := []string{"text", "json", "markdown", "html", "sarif", "svg", "codequality", "csv"}; slices.Contains(known, word) && !slices.Contains(out, word) {
 			out = append(out, word)
 		}
 	}

@@ -44,7 +44,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{[]string{"check", "--fail-on", ""}, []string{"never", "regression", "inconclusive", "drift"}, false},
 		{[]string{"check", "--fail-on", "re"}, []string{"regression"}, false},
-		{[]string{"check", "--format", ""}, []string{"text", "json", "markdown", "html", "sarif", "codequality"}, false},
+		{[]string{"check", "--format", ""}, []string{"text", "json", "markdown", "html", "sarif", "svg", "codequality"}, false},
 		{[]string{"noise", "--format", ""}, []string{"text", "json"}, false},
 		{[]string{"energy", "--format", ""}, []string{"text", "csv", "json"}, false},
 		{[]string{"run", "--config", cfg, "--scenario", ""}, []string{"open", "scroll"}, false},

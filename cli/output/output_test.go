@@ -59,7 +59,7 @@ func TestAddingAFormat(t *testing.T) {
 
 func TestUnknownFormat(t *testing.T) {
 	err := Write(on(io.Discard), document.Document{}, OutputFlags{Format: "xml"})
-	if err == nil || !strings.Contains(err.Error(), `--format is "xml", want one of text, json, markdown, html, sarif, codequality`) {
+	if err == nil || !strings.Contains(err.Error(), `--format is "xml", want one of text, json, markdown, html, sarif, svg, codequality`) {
 		t.Errorf("the error is %v", err)
 	}
 }

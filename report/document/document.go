@@ -60,6 +60,31 @@ func (a Answer) Line() string {
 // Headline returns the document's first line.
 func (d Document) Headline() string { return d.Answer.Word + ": " + d.Answer.Line() }
 
+// First returns the picture of what comes first: that of the first row that has one, or else the
+// first of all; false for none.
+func (d Document) First() (Figure, bool) {
+	var all []Figure
+	for _, s := range d.Sections {
+		if g, ok := s.Body.(*Gallery); ok {
+			all = append(all, g.Figures...)
+		}
+	}
+	if len(all) == 0 {
+		return Figure{}, false
+	}
+	for _, s := range d.Sections {
+		t, ok := s.Body.(*Table)
+		for i := 0; ok && i < len(t.Rows); i++ {
+			if of := t.Rows[i].Of; of != "" {
+				if k := slices.IndexFunc(all, func(f Figure) bool { return f.Of == of }); k >= 0 {
+					return all[k], true
+				}
+			}
+		}
+	}
+	return all[0], true
+}
+
 // Brief returns the document without its tables: the answer, the facts, and what explains it.
 func (d Document) Brief() Document {
 	var kept []Section

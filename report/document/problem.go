@@ -43,6 +43,9 @@ type Options struct {
 	Width   int  // columns of a terminal; 0 is 100, and less than 40 counts as 40
 	Verbose bool // everything, including tables, on a terminal
 	Limit   int  // bytes of a comment; 0 is GitHub's limit
+	// Picture is the address at which the document's first picture is published, for a comment to
+	// show it; "" for none.
+	Picture string
 	// Places returns the places of scenarios, for formats that need them; nil: unknown.
 	Places func() Places
 }

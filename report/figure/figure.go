@@ -15,6 +15,11 @@ import _ "embed" // for the style
 //go:embed picture.css
 var Style string
 
+// Colours are the colours of a page, light and dark, by their names.
+//
+//go:embed colours.css
+var Colours string
+
 // The widths in pixels for which each figure is drawn: a page shows the one that fits.
 const (
 	Wide   = 912

@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/report/figure"
 )
 
 // Text and marks must have a contrast of 4.5 to 1 with their background (WCAG 2.2, success
 // criterion 1.4.3, level AA), in light and in dark.
 func TestColoursHaveContrast(t *testing.T) {
-	light, dark, ok := strings.Cut(coloursCSS, "@media (prefers-color-scheme: dark)")
+	light, dark, ok := strings.Cut(figure.Colours, "@media (prefers-color-scheme: dark)")
 	if !ok {
 		t.Fatal("the colours have no dark scheme")
 	}

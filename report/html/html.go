@@ -36,9 +36,6 @@ var (
 
 	//go:embed page.css
 	pageCSS string
-
-	//go:embed colours.css
-	coloursCSS string
 )
 
 var pageForm = template.Must(template.New("page").Funcs(template.FuncMap{"soft": soft}).Parse(sectionTemplate + gridTemplate + groupsTemplate + pageTemplate))
@@ -71,7 +68,7 @@ type page struct {
 func newPage(d document.Document) page {
 	d.Answer.Outcome = d.Answer.Outcome.Known()
 	p := page{
-		Document: d, Style: template.CSS(coloursCSS + figure.Style + pageCSS), //nolint:gosec // our own embedded files
+		Document: d, Style: template.CSS(figure.Colours + figure.Style + pageCSS), //nolint:gosec // our own embedded files
 		Mark: outcomeMark(d.Answer.Outcome), Lead: d.Answer.Lead,
 	}
 	if d.Answer.Sure == "" || strings.HasPrefix(p.Lead, "in ") { // else it begins with an event's name

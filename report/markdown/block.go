@@ -19,9 +19,23 @@ const (
 	maxText   = 200
 )
 
+// image shows the document's first picture at its address, with what it shows in words; nil where
+// there is none, or where no reader could load it.
+func image(d document.Document, address string) []block {
+	f, ok := d.First()
+	if !ok || !isAddress(address) || !strings.HasPrefix(address, "https:") {
+		return nil
+	}
+	text := strings.TrimSuffix(f.Caption, ".")
+	if f.Detail != "" {
+		text += ". " + f.Detail
+	}
+	return []block{{head: "\n![" + Escape(prose.Clip(text, maxText)) + "](" + address + ")\n"}}
+}
+
 // blocks returns the document's sections, most important first: unfolded ones, the folded parts of
 // their tables, folded ones, and the warnings. After a first screen everything is folded.
-func blocks(d document.Document) []block {
+func blocks(d document.Document, picture string) []block {
 	var open, more, folded []block
 	screen := d.Screen > 0
 	for _, s := range d.Sections {
@@ -56,7 +70,9 @@ func blocks(d document.Document) []block {
 		folded = append([]block{{head: fold("Details") + facts(details), tail: unfold}}, folded...)
 	}
 	out := slices.Concat(open, more, folded)
-	if d.Chart != nil {
+	if first := image(d, picture); first != nil {
+		out = append(first, out...)
+	} else if d.Chart != nil {
 		out = append(chart(d.Chart), out...)
 	}
 	if w := warnings(d); len(w.lines) > 0 {

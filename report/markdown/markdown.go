@@ -22,13 +22,13 @@ func Render(w io.Writer, d document.Document, o document.Options) error {
 	if err != nil {
 		return fmt.Errorf("write the Markdown report: %w", err)
 	}
-	if _, err := io.WriteString(w, compose(d, limit)); err != nil {
+	if _, err := io.WriteString(w, compose(d, limit, o.Picture)); err != nil {
 		return fmt.Errorf("write the Markdown report: %w", err)
 	}
 	return nil
 }
 
-func compose(d document.Document, limit int) string {
+func compose(d document.Document, limit int, picture string) string {
 	foot := ""
 	if d.Footer != "" {
 		foot = "\n<sub>" + Escape(d.Footer) + "</sub>\n"
@@ -37,7 +37,7 @@ func compose(d document.Document, limit int) string {
 	if !fits(head, foot, limit) {
 		return bare(d, limit)
 	}
-	return cut(head, blocks(d), foot, limit)
+	return cut(head, blocks(d, picture), foot, limit)
 }
 
 // bare returns the report for a very small limit.

@@ -99,6 +99,30 @@ func TestCommentOn(t *testing.T) {
 	wantIn(t, "the comment once it is mended", g.only(t).Body, "run=101", "✅ Pass")
 }
 
+// A comment shows the picture next to the published page, in place of a chart, and says in words what
+// it shows. Without a page that a browser would load there is none, and in a pass nothing to show.
+func TestCommentShowsThePublishedPicture(t *testing.T) {
+	for page, want := range map[string]string{
+		"https://acme.example/app/7/report.html": "](https://acme.example/app/7/picture.svg?" + commit("a") + ")",
+		"https://acme.example/app/7/":            "](https://acme.example/app/7/picture.svg?" + commit("a") + ")",
+		"https://acme.example/app/7/?x=)![y](z)": "](https://acme.example/app/7/picture.svg?" + commit("a") + ")",
+		"http://acme.example/app/7/":             "",
+		"":                                       "",
+	} {
+		g := newGitHub(t)
+		j := g.job(100, 1, commit("a"))
+		j.ReportURL = page
+		j.publish(t, worse(1))
+		body := g.only(t).Body
+		if n := strings.Count(body, "!["); (n == 1) != (want != "") || n > 1 || !strings.Contains(body, want) {
+			t.Errorf("%q: %d pictures, want %q in\n%s", page, n, want, body)
+		}
+		if want != "" && !strings.Contains(body, "![tap-0000: frames rendered") {
+			t.Errorf("%q: the picture has no words:\n%s", page, body)
+		}
+	}
+}
+
 func TestCommentSkipsAnUnchangedResult(t *testing.T) {
 	g := newGitHub(t)
 	g.job(100, 1, commit("a")).publish(t, worse(1))

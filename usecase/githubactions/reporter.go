@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -184,10 +185,22 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 	d := c.Document
 	d.Facts = slices.Concat(d.Facts, layout.Steps(r.next(c.Outcome)))
 	var b strings.Builder
-	if err := markdown.Render(&b, d, document.Options{Limit: limit - len(above) - len(below)}); err != nil {
+	if err := markdown.Render(&b, d, document.Options{Limit: limit - len(above) - len(below), Picture: r.picture()}); err != nil {
 		return "", err
 	}
 	return r.Runner.redact(above + b.String() + below), nil
+}
+
+// picture returns the address of the report's picture, which is next to its page; "" where the page
+// is not published. The commit in it keeps GitHub from showing that of an earlier one.
+func (r *Reporter) picture() string {
+	page, err := url.Parse(r.ReportURL)
+	if err != nil || page.Scheme != "https" {
+		return ""
+	}
+	at := page.ResolveReference(&url.URL{Path: "picture.svg"})
+	at.RawQuery = r.Job.HeadSHA
+	return at.String()
 }
 
 // next returns what a reader can do on GitHub about an outcome: let an intended change of a pull

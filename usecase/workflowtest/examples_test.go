@@ -49,7 +49,7 @@ func TestPullRequestThatMakesTheAppWorse(t *testing.T) {
 	if len(checks) != 1 || checks[0].Status != "completed" || checks[0].Conclusion != "failure" || checks[0].HeadSHA != r.head {
 		t.Errorf("check runs are %+v, want one on %s that failed", checks, r.head)
 	}
-	want := "apkgate.sarif evidence meta.json report.html report.md runs.jsonl.zst verdict.json"
+	want := "apkgate.sarif evidence meta.json picture.svg report.html report.md runs.jsonl.zst verdict.json"
 	if got := strings.Join(files(t, filepath.Join(r.artifacts, "apkgate-report")), " "); got != want {
 		t.Errorf("the artifact holds %s, want %s", got, want)
 	}
