@@ -134,7 +134,9 @@ func (in Input) ofThreads() document.Answer {
 		if in.Cut {
 			lead += "; the file is cut off"
 		}
-		return document.Answer{Outcome: document.Regression, Word: "Not responding", Lead: lead}
+		a := document.Answer{Outcome: document.Regression, Word: "Not responding", Ours: true}
+		a.Lead, a.Sure, _ = strings.Cut(lead, "; ")
+		return a
 	case late > 0:
 		lead := prose.Thousands(late) + " of " + prose.Count(all, "frame", "frames") + " late"
 		if n := of[run.FrozenFrames]; n > 0 {

@@ -47,6 +47,9 @@ type Answer struct {
 	Word    string // "Regression"
 	Lead    string // what, where, in how many runs
 	Sure    string // how sure that is; "" where there is nothing to report
+	// Ours is set where the first word of a lead with a Sure is no name, so that a page may write it
+	// with a capital.
+	Ours bool
 }
 
 // Line returns the answer and how sure it is.

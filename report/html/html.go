@@ -71,7 +71,7 @@ func newPage(d document.Document) page {
 		Document: d, Style: template.CSS(figure.Colours + figure.Style + pageCSS), //nolint:gosec // our own embedded files
 		Mark: outcomeMark(d.Answer.Outcome), Lead: d.Answer.Lead,
 	}
-	if d.Answer.Sure == "" || strings.HasPrefix(p.Lead, "in ") { // else it begins with an event's name
+	if d.Answer.Sure == "" || d.Answer.Ours || strings.HasPrefix(p.Lead, "in ") { // else it begins with an event's name
 		p.Lead = wording.UpperFirst(p.Lead)
 	}
 	for _, f := range d.Facts {

@@ -35,24 +35,49 @@ func abKey(s sidebyside.Scenario, c sidebyside.Comparison, context int) string {
 	return strings.Join([]string{s.Scenario, c.Event, c.Metric, fmt.Sprint(context)}, "\x00")
 }
 
-// abDrawings returns what can be drawn, the gravest and largest change first.
+// abDrawings returns what can be drawn: what is worse first, each number once before its other
+// contexts, in the order of the rows.
 func abDrawings(v sidebyside.Verdict) (out []abDrawn) {
+	type ranked struct {
+		abDrawn
+		class, again, row int
+	}
+	var all []ranked
 	for _, s := range v.Scenarios {
+		rows := s.Deviations()
 		for _, c := range s.Comparisons {
-			if len(c.Values) > 0 && len(s.Contexts) > 0 {
-				out = append(out, abDrawn{s, c, 0, c.Direction, c.Difference})
+			if c.Direction == gate.None {
+				rows = append(rows, c)
 			}
-			for _, x := range c.Contexts {
-				if len(x.Values) > 0 && x.Context >= 0 && x.Context < len(s.Contexts) {
-					out = append(out, abDrawn{s, c, x.Context, x.Direction, x.Difference})
-				}
+		}
+		for row, c := range rows {
+			for i, d := range abContexts(s, c) {
+				all = append(all, ranked{d, -min(gravityOfPicture(c.Direction), 1), min(i, 1), row})
 			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.again, b.again), cmp.Compare(a.row, b.row))
+	})
+	for _, r := range all {
+		out = append(out, r.abDrawn)
+	}
+	return out
+}
+
+// abContexts returns a number in each context whose rounds are known, the largest change first.
+func abContexts(s sidebyside.Scenario, c sidebyside.Comparison) (out []abDrawn) {
+	if len(c.Values) > 0 && len(s.Contexts) > 0 {
+		out = append(out, abDrawn{s, c, 0, c.Direction, c.Difference})
+	}
+	for _, x := range c.Contexts {
+		if len(x.Values) > 0 && x.Context >= 0 && x.Context < len(s.Contexts) {
+			out = append(out, abDrawn{s, c, x.Context, x.Direction, x.Difference})
 		}
 	}
 	size := func(d abDrawn) float64 { return gate.Size(d.of.Metric, d.by.Base, d.by.Shift, d.by.Change) }
 	slices.SortStableFunc(out, func(a, b abDrawn) int {
-		return cmp.Or(cmp.Compare(gravityOfPicture(b.direction), gravityOfPicture(a.direction)),
-			cmp.Compare(gravityOfPicture(b.of.Direction), gravityOfPicture(a.of.Direction)), cmp.Compare(size(b), size(a)))
+		return cmp.Or(cmp.Compare(gravityOfPicture(b.direction), gravityOfPicture(a.direction)), cmp.Compare(size(b), size(a)))
 	})
 	return out
 }
@@ -83,7 +108,7 @@ func (in ComparisonInput) rounds(all []abDrawn) document.Section {
 
 // charted returns the rounds of what is worst; nil for none.
 func (in ComparisonInput) charted(all []abDrawn) *document.Chart {
-	if len(all) == 0 || all[0].direction != gate.ToRegression {
+	if len(all) == 0 || all[0].of.Direction != gate.ToRegression {
 		return nil
 	}
 	m, _ := in.Catalogue.Lookup(all[0].of.Metric)

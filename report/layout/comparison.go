@@ -77,7 +77,7 @@ func Comparison(in ComparisonInput) document.Document {
 // abAnswer returns the verdict with its reason, of which the first part is the answer, and the rest
 // how sure that is.
 func abAnswer(v sidebyside.Verdict) document.Answer {
-	a := document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict)}
+	a := document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Ours: true}
 	a.Lead, a.Sure, _ = strings.Cut(wording.Sentence(v.Reason), "; ")
 	return a
 }

@@ -46,7 +46,7 @@ func Refresh(in RefreshInput) document.Document {
 			d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: fmt.Sprintf("and %d more", len(r.Refused)-i)})
 			break
 		}
-		d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: wording.Name(refusal.ID) + ": " + wording.Sentence(refusal.Reason)})
+		d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: in.named(refusal.ID) + ": " + wording.Sentence(refusal.Reason)})
 	}
 	for _, line := range r.Drift {
 		if line.Direction == gate.ToRegression && (line.Context == nil || !in.creepsTogether(line)) {
@@ -63,6 +63,18 @@ func Refresh(in RefreshInput) document.Document {
 		d.Rules = rulesOf(d.Problems, in.Catalogue, "the history of accepted runs")
 	}
 	return d
+}
+
+// named names a run by its device, where that is known, and its id.
+func (in RefreshInput) named(id string) string {
+	if in.Judged != nil {
+		for _, r := range in.Judged.Verdict.Runs {
+			if r.ID == id {
+				return device(r) + " (" + wording.Name(id) + ")"
+			}
+		}
+	}
+	return wording.Name(id)
 }
 
 // maxRefused limits the rejected runs that are listed.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"bytes"
 	"io"
 	"slices"
 	"strings"
@@ -22,7 +23,15 @@ func asMarkdown(w io.Writer, d document.Document, limit int) error {
 	return markdown.Render(w, d, document.Options{Limit: limit})
 }
 
-func asHTML(w io.Writer, d document.Document) error { return html.Render(w, d, document.Options{}) }
+// asHTML writes the page, without the places at which long names may break.
+func asHTML(w io.Writer, d document.Document) error {
+	var b bytes.Buffer
+	err := html.Render(&b, d, document.Options{})
+	if err == nil {
+		_, err = io.WriteString(w, strings.ReplaceAll(b.String(), "<wbr>", ""))
+	}
+	return err
+}
 
 func asJSON(w io.Writer, d document.Document) error { return saved.Render(w, d, document.Options{}) }
 

@@ -235,7 +235,7 @@ func answer(all []number, scenarios []trend.Scenario, several bool) document.Ans
 		}
 		return document.Answer{Outcome: document.Pass, Word: "Steady", Lead: lead}
 	}
-	a := document.Answer{Outcome: document.Regression, Word: "Worse", Lead: first.what(several) + ": " + first.news()}
+	a := document.Answer{Outcome: document.Regression, Word: "Worse", Lead: first.what(several) + ": " + first.news(), Ours: !several}
 	switch first.state {
 	case drifts:
 		a.Word = "Drifts"
