@@ -325,8 +325,9 @@ func TestEnvironment(t *testing.T) {
 		want string
 	}{
 		"no server":            {"GitLab", map[string]string{"CI_API_V4_URL": ""}, "the server is unknown: CI_API_V4_URL is not set"},
-		"no address":           {"GitLab", map[string]string{"CI_API_V4_URL": "gitlab.example"}, `is "gitlab.example", want an https address`},
-		"a password":           {"GitLab", map[string]string{"CI_API_V4_URL": "https://a:b@gitlab.example"}, "want an https address"},
+		"no address":           {"GitLab", map[string]string{"CI_API_V4_URL": "gitlab.example"}, `is "gitlab.example", want https://HOST/PATH`},
+		"a password":           {"GitLab", map[string]string{"CI_API_V4_URL": "https://oauth2:" + forgetest.Token + "@gitlab.example"}, `names a user before "@gitlab.example"`},
+		"a query":              {"GitLab", map[string]string{"CI_API_V4_URL": "https://gitlab.example?private_token=x"}, "want https://HOST/PATH"},
 		"a fork's pipeline":    {"GitLab", map[string]string{"CI_PROJECT_ID": "99"}, "a fork's pipeline publishes nothing"},
 		"a number":             {"GitLab", map[string]string{"CI_MERGE_REQUEST_IID": "7/notes"}, `the pull request is "7/notes", want its number`},
 		"a commit":             {"GitLab", map[string]string{"CI_COMMIT_SHA": "main"}, `the commit is "main"`},
@@ -345,8 +346,28 @@ func TestEnvironment(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
 		}
+		if err != nil && strings.Contains(err.Error(), forgetest.Token) {
+			t.Errorf("%s: the token is in the error: %v", name, err)
+		}
 		if n := len(s.Requests()); n > 0 {
 			t.Errorf("%s: %d requests were sent", name, n)
+		}
+	}
+}
+
+// The page of a run has its id in the address on Gitea (from 1.26 on), and its number on Forgejo.
+func TestPageOfTheRun(t *testing.T) {
+	k := kinds["Gitea"]
+	for variable, want := range map[string]string{"GITEA_ACTIONS": "/octo/app/actions/runs/900", "FORGEJO_ACTIONS": "/octo/app/actions/runs/90"} {
+		s := k.start(t)
+		env := k.env(t, s)
+		env[variable] = "true"
+		forge, err := k.open(forges.Options{Getenv: func(name string) string { return env[name] }, Token: forgetest.Token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := forge.Job().RunURL; got != s.URL+want {
+			t.Errorf("with %s it is %s, want %s%s", variable, got, s.URL, want)
 		}
 	}
 }

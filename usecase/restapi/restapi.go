@@ -20,11 +20,15 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Address parses the address of an API, which then ends with a slash.
+// Address parses the address of an API, which then ends with a slash. Its error has no user and no
+// password, which a token may be.
 func Address(text string) (*url.URL, error) {
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		return nil, fmt.Errorf("names a user before %.200q, want https://HOST/PATH without one", text[at:])
+	}
 	api, err := url.Parse(strings.TrimRight(text, "/") + "/")
-	if err != nil || api.Host == "" || api.User != nil || (api.Scheme != "https" && api.Scheme != "http") {
-		return nil, fmt.Errorf("is %.200q, want an https address", text)
+	if err != nil || api.Host == "" || (api.Scheme != "https" && api.Scheme != "http") || strings.ContainsAny(text, "?#") {
+		return nil, fmt.Errorf("is %.200q, want https://HOST/PATH, or http", text)
 	}
 	return api, nil
 }

@@ -60,8 +60,12 @@ func New(o forges.Options) (*Gitea, error) {
 	}
 	found.Repository, found.Head, found.Built = path, commit, commit
 	page := strings.TrimSuffix(strings.TrimSuffix(api.String(), "/"), "/api/v1") + "/" + path
-	if found.Run.ID > 0 && found.RunURL == "" {
-		found.RunURL = fmt.Sprintf("%s/actions/runs/%d", page, found.Run.ID)
+	if found.Run.ID > 0 {
+		run := found.Run.ID
+		if o.Getenv("FORGEJO_ACTIONS") != "" { // its pages go by the run's number in the repository
+			run = found.Run.Number
+		}
+		found.RunURL = fmt.Sprintf("%s/actions/runs/%d", page, run)
 	}
 	over := restapi.Transport{Server: "Gitea", API: api, Clock: o.Clock, Log: o.Log, Authorize: func(h http.Header) { h.Set("Authorization", "token "+o.Token) }}
 	return &Gitea{job: found, api: restapi.NewClient(over, o.Token), owner: owner, repo: repo, page: page}, nil
