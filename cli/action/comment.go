@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
-	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/reproduction"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
@@ -54,13 +54,14 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		a.Runner.Log("No comment: there is no report in " + f.artifact + ".")
 		return nil
 	}
-	catalogue := settings.CatalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
+	path := filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName))
+	catalogue := settings.CatalogueAt(path)
 	for _, folder := range folders {
 		report, err := artifact.ReadFolder(folder)
 		if err != nil {
 			return exit.Usage(err, "the first workflow's run leaves it; docs/github.md shows both")
 		}
-		in := a.checked(cmd.Context(), report, measure.ConfigShown(c, f.Config))
+		in := a.checked(cmd.Context(), report, reproduction.Config(c.Workspace("."), path))
 		in.Catalogue = catalogue
 		in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
 		if a.Job.Pull.Fork {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/cli/arguments"
-	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -20,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/exit"
 	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/reproduction"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -75,9 +75,10 @@ func publish(c terminal.Console, cmd *cobra.Command, f *flags) error {
 			a.Runner.Log(err.Error())
 		}
 	}
-	catalogue := settings.CatalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
+	path := filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName))
+	catalogue := settings.CatalogueAt(path)
 	for _, folder := range folders {
-		if err := a.publishFolder(ctx, folder, catalogue, measure.ConfigShown(c, f.Config)); err != nil {
+		if err := a.publishFolder(ctx, folder, catalogue, reproduction.Config(c.Workspace("."), path)); err != nil {
 			return exit.Usage(err, "the job that measured leaves it as its artifact")
 		}
 	}

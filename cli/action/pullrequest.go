@@ -24,6 +24,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/labs"
 	"github.com/apkgate/apkgate/usecase/measurement"
 	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/reproduction"
 	"github.com/apkgate/apkgate/usecase/runevidence"
 	"github.com/apkgate/apkgate/usecase/session"
 	"github.com/apkgate/apkgate/usecase/settings"
@@ -129,7 +130,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	with := measure.BuildsOf(c, cfg, f.OnFarm, base)
 	if with != nil {
-		in.Next = with.Facts(in.Verdict, measure.ConfigShown(c, f.Config))
+		in.Next = with.Facts(in.Verdict, reproduction.Config(c.Workspace("."), f.Config))
 	}
 	in.Meta.Base = layout.Origin{Commit: base.Source.Commit, At: worktree.CommittedAt(ctx, c.Workspace("."), base.Source.Commit)}
 	marked := openstore.Judged(ctx, into, in.Verdict)

@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/forges/gitea"
 	"github.com/apkgate/apkgate/usecase/forges/gitlab"
 	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/reproduction"
 	"github.com/apkgate/apkgate/usecase/restapi"
 	"github.com/apkgate/apkgate/usecase/settings"
 	"github.com/apkgate/apkgate/usecase/terminal"
@@ -89,10 +90,7 @@ func (f *flags) publish(c terminal.Console, cmd *cobra.Command, tokens []string,
 		return exit.Usage(fmt.Errorf("--report-url is %q, want an address: https://HOST/PATH", prose.Short(f.reportURL)), "")
 	}
 	path := cmp.Or(f.config, config.FileName)
-	name, shown := cmp.Or(f.name, filepath.ToSlash(path)), ""
-	if filepath.Base(path) != config.FileName {
-		shown = filepath.ToSlash(path)
-	}
+	name := cmp.Or(f.name, filepath.ToSlash(path))
 	if err := githubactions.CheckName(name); err != nil {
 		return exit.Usage(err, "--name sets it")
 	}
@@ -101,7 +99,7 @@ func (f *flags) publish(c terminal.Console, cmd *cobra.Command, tokens []string,
 		token = cmp.Or(token, strings.TrimSpace(c.Getenv(variable)))
 	}
 	if token == "" {
-		return exit.Usage(errors.New("there is no token to publish with: "+strings.Join(tokens, " or ")+" is not set"), "docs/ci.md says what it takes; CI_JOB_TOKEN can't write notes")
+		return exit.Usage(errors.New("there is no token to publish with: set "+strings.Join(tokens, " or ")), "docs/ci.md says which rights it needs; GitLab's CI_JOB_TOKEN can't write notes")
 	}
 	log := func(text string) { fmt.Fprintln(c.Stderr, terminal.Plain(strings.ReplaceAll(text, token, "***"))) }
 	clock := restapi.RealClock()
@@ -115,7 +113,7 @@ func (f *flags) publish(c terminal.Console, cmd *cobra.Command, tokens []string,
 		return exit.Usage(fmt.Errorf("publish: %w", err), "outside of the server's own CI, --server, --repository, --pull and --commit say what it is about")
 	}
 	p := forges.Publisher{
-		Forge: forge, Name: name, Config: shown, CommentOn: on, ReportURL: f.reportURL,
+		Forge: forge, Name: name, Config: reproduction.Config(c.Workspace("."), path), CommentOn: on, ReportURL: f.reportURL,
 		Catalogue: settings.CatalogueAt(path), Log: log, Sleep: clock.Sleep,
 	}
 	var errs []error

@@ -97,9 +97,9 @@ func TestPublishRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, []string{"gitlab"}, "there is no token to publish with: APKGATE_TOKEN is not set"},
+		{nil, []string{"gitlab"}, "there is no token to publish with: set APKGATE_TOKEN"},
 		{map[string]string{"CI_JOB_TOKEN": "x"}, []string{"gitlab"}, "CI_JOB_TOKEN can't write notes"},
-		{nil, []string{"gitea"}, "APKGATE_TOKEN or GITEA_TOKEN or FORGEJO_TOKEN or GITHUB_TOKEN is not set"},
+		{nil, []string{"gitea"}, "set APKGATE_TOKEN or GITEA_TOKEN or FORGEJO_TOKEN or GITHUB_TOKEN"},
 		{token, []string{"gitlab"}, "the server is unknown: CI_API_V4_URL is not set"},
 		{token, []string{"gitea", "--server", "https://git.example"}, `the repository is "", want owner/name`},
 		{token, []string{"gitea", "--server", "https://git.example", "--repository", "o/n", "--commit", "main"}, `the commit is "main", want its hexadecimal id`},

@@ -7,8 +7,10 @@ package reproduction
 
 import (
 	"io/fs"
+	"path/filepath"
 	"regexp"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
@@ -25,7 +27,7 @@ type Builds struct {
 }
 
 // Facts returns how a verdict is reproduced, for one that a reader may want to see with their own
-// eyes; nil for another. config is the path of the configuration, "" for the default one.
+// eyes; nil for another. config is what Config returns.
 func (b Builds) Facts(v gate.Verdict, config string) []document.Fact {
 	if v.Verdict != gate.Regression && v.Verdict != gate.Invalid {
 		return nil
@@ -74,3 +76,28 @@ func (b Builds) Stranger(v gate.Verdict, config string) []document.Fact {
 }
 
 func isAPK(path string) bool { return apkPath.MatchString(path) && fs.ValidPath(path) }
+
+// Config returns the path of a configuration as a command at the root of the repository names it, ""
+// for the one that it reads anyway.
+func Config(root, path string) string {
+	if path == "" {
+		return ""
+	}
+	at := File(root, path)
+	if at == config.FileName {
+		return ""
+	}
+	return at
+}
+
+// File returns a file's path from the root of the repository, or its name if it is elsewhere.
+func File(root, path string) string {
+	if !filepath.IsAbs(path) {
+		return filepath.ToSlash(filepath.Clean(path))
+	}
+	at, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(at) {
+		return filepath.Base(path)
+	}
+	return filepath.ToSlash(at)
+}

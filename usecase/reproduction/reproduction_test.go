@@ -1,6 +1,7 @@
 package reproduction_test
 
 import (
+	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -63,6 +64,20 @@ func TestStrangersChooseNoCommand(t *testing.T) {
 			if !safe.MatchString(f.Command) {
 				t.Errorf("%q: the command is %q", s, f.Command)
 			}
+		}
+	}
+}
+
+// A command at the root of the repository names the configuration of a folder below it, and none for
+// the one that it reads anyway.
+func TestConfigOfTheCommand(t *testing.T) {
+	root := t.TempDir()
+	for path, want := range map[string]string{
+		"": "", "apkgate.yml": "", "./apkgate.yml": "", "app/apkgate.yml": "app/apkgate.yml", "ci/gate.yml": "ci/gate.yml",
+		filepath.Join(root, "apkgate.yml"): "", filepath.Join(root, "app", "apkgate.yml"): "app/apkgate.yml", filepath.Join(filepath.Dir(root), "gate.yml"): "gate.yml",
+	} {
+		if got := reproduction.Config(root, path); got != want {
+			t.Errorf("of %s it is %q, want %q", path, got, want)
 		}
 	}
 }
