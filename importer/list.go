@@ -57,14 +57,19 @@ func (im *importing) entry(raw json.RawMessage) (name string, value float64, err
 	return name, float64(*e.Value), err
 }
 
-// listed returns our name of a metric that the file has with a unit, and declares it.
+// listed returns our name of a metric that the file has with a unit, and declares it. All values of a
+// name have the same unit.
 func (im *importing) listed(called, unit string) (name string, err error) {
 	name = im.nameOf(called)
 	if err := checkUnit(name, unit); err != nil {
 		return "", err
 	}
 	m := guessed(name, called, unit)
-	if _, known := im.declared[name]; !known && m.Direction == metric.Neutral && !builtin(name) {
+	before, known := im.declared[name]
+	if known && before.Unit != unit {
+		return "", fmt.Errorf("unit is %q, but %s had %q before; want one unit for all of its values", prose.Short(unit), prose.Short(called), prose.Short(before.Unit))
+	}
+	if !known && m.Direction == metric.Neutral && !builtin(name) {
 		im.warnf("%s: whether more or less of %q is better is not known, so it is shown but never gated; declare the metric with its direction to gate it", name, prose.Short(unit))
 	}
 	im.declare(m)

@@ -37,6 +37,8 @@ func TestBadPairs(t *testing.T) {
 		"search=31\nsearch=fast\n":                         "line 2: ",
 		"search=31\nsearch=1.2.3\n":                        `line 2: value is "1.2.3", want a number`,
 		"search=31\nsearch=1e999\n":                        `line 2: value is "1e999"`,
+		"search=31ms\nqueries=3 ops/s\nsearch=0.03s\n":     `line 3: unit is "s", but search had "ms" before`,
+		"search=31ms\nsearch=30\n":                         `line 2: unit is "", but search had "ms" before`,
 		"search=31\nframes.duration_ms=1 s\n":              `line 2: unit is "s", but frames.duration_ms is in "ms"`,
 		"search=31\n" + strings.Repeat("x", 1000) + "=1\n": "line 2 has 1002 bytes, at most 1000 are read",
 		"PATH=/usr/bin\n":                                  "not a result file",
