@@ -19,6 +19,7 @@ func (l *List) Join(o List) {
 		places[i] = slices.IndexFunc(l.Units, func(one Unit) bool { return one.Name == u.Name })
 		if places[i] < 0 && len(l.Units) < MaxUnits {
 			places[i] = len(l.Units)
+			u.NoRemovals = u.NoRemovals || !o.Tells.Cancellation
 			l.Units = append(l.Units, u)
 		}
 	}

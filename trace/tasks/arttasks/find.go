@@ -114,6 +114,11 @@ func (f *finder) rest() {
 	if f.services == 0 {
 		f.ownServices()
 	}
+	for _, u := range f.units {
+		u.unexplained = slices.DeleteFunc(slices.Clone(u.begun), func(t *start) bool {
+			return t.from != nil || t.waited != nil && t.waited.used
+		})
+	}
 	unknown, later := 0, 0
 	for _, s := range f.schedules {
 		if s.later {
@@ -184,19 +189,21 @@ func (f *finder) byStarts(s *scheduling) (one *unit) {
 // next returns what a unit begins after a scheduling, which no known one woke it for, nil for
 // nothing; and whether it does nothing then.
 func (u *unit) next(s *scheduling) (next *start, idle bool) {
-	i, _ := slices.BinarySearchFunc(u.begun, s.at, func(t *start, at time.Duration) int {
-		if t.begin == at && t.on == s.by { // it is what schedules
-			return -1
-		}
-		return cmp.Compare(t.begin, at)
-	})
-	idle = i == 0 || u.begun[i-1].end != tasks.Unknown && u.begun[i-1].end < s.at
-	for _, t := range u.begun[i:] {
-		if t.from == nil && (t.waited == nil || !t.waited.used) {
-			return t, idle
-		}
+	after := func(list []*start) int {
+		i, _ := slices.BinarySearchFunc(list, s.at, func(t *start, at time.Duration) int {
+			if t.begin == at && t.on == s.by { // it is what schedules
+				return -1
+			}
+			return cmp.Compare(t.begin, at)
+		})
+		return i
 	}
-	return nil, idle
+	i := after(u.begun)
+	idle = i == 0 || u.begun[i-1].end != tasks.Unknown && u.begun[i-1].end < s.at
+	if i := after(u.unexplained); i < len(u.unexplained) {
+		next = u.unexplained[i]
+	}
+	return next, idle
 }
 
 // byClass returns the only unit that runs a class which a scheduling points to: that of the object

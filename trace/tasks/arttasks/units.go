@@ -24,6 +24,8 @@ type unit struct {
 	begun     []*start // all that are tasks, by time
 	threads   int      // now, while times are passed in their order
 	waiting   []*wait  // of them now
+
+	unexplained []*start // those of begun that no known scheduling began
 }
 
 // unitKey tells units apart: a looper is its thread, whatever its name.
