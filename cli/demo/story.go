@@ -134,6 +134,7 @@ func (d demo) intended(ctx context.Context) error {
 	c := d.Console
 	c.Stdout = &said
 	accept := baselinecmd.Command(c)
+	accept.SilenceErrors, accept.SilenceUsage = true, true // the caller prints it
 	accept.SetArgs([]string{"accept", "--session", "pull-42", "--note", reason, "--store", d.path(historyFile)})
 	if err := accept.ExecuteContext(ctx); err != nil {
 		return err

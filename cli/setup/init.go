@@ -72,16 +72,19 @@ tests with Compose, Espresso or UiAutomator.`,
 // can't be read is left to doctor. Paths are relative to the configuration, as in it.
 func fromAPKs(configuration string, o *config.InitOptions) (found []string) {
 	identity := func(path string) (string, []string, bool) {
+		if path == "" {
+			return "", nil, false
+		}
 		if configuration != "-" && !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(configuration), path)
 		}
 		return validate.Identity(path)
 	}
-	if pkg, _, ok := identity(o.APK); ok && o.APK != "" && o.Package == "" {
+	if pkg, _, ok := identity(o.APK); ok && o.Package == "" {
 		o.Package = pkg
 		found = append(found, fmt.Sprintf("the application %s in %s", pkg, prose.Short(o.APK)))
 	}
-	if pkg, runners, ok := identity(o.TestAPK); ok && o.TestAPK != "" && o.TestPackage == "" {
+	if pkg, runners, ok := identity(o.TestAPK); ok && o.TestPackage == "" {
 		o.TestPackage = pkg
 		found = append(found, fmt.Sprintf("the tests %s in %s", pkg, prose.Short(o.TestAPK)))
 		if len(runners) == 1 && runners[0] != config.DefaultRunner {

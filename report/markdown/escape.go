@@ -7,13 +7,13 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// zeroWidth is a zero-width space. GitHub, and so do Gitea and GitLab, looks for mentions, references
-// and addresses in the rendered text, where a backslash is gone and this is not.
+// zeroWidth is a zero-width space. GitHub, GitLab and Gitea look for mentions, references and addresses
+// in the rendered text, where a backslash is gone and this is not.
 const zeroWidth = "&#8203;"
 
-// Escape escapes plain text for one line of GitHub's Markdown, and of Gitea's and GitLab's: in a heading, a paragraph, a list
-// item or a table cell, it renders as itself. It can't open a tag, a link, a code span, emphasis, a
-// formula or another cell, and mentions nobody.
+// Escape escapes plain text for one line of GitHub's, GitLab's and Gitea's Markdown: in a heading, a
+// paragraph, a list item or a table cell, it renders as itself. It can't open a tag, a link, a code
+// span, emphasis, a formula or another cell, and mentions nobody.
 func Escape(s string) string {
 	var b strings.Builder
 	runes := []rune(wording.Visible(s))

@@ -1,9 +1,9 @@
 // Package artifact writes the report folder that a workflow uploads, and reads it in another
 // workflow, which comments.
 //
-// It owns the folder's files and their limits. A downloaded folder was written by a stranger: only
-// the verdict, its notes and the name of its leg are read from it, and nothing in it decides where
-// anything is posted.
+// It owns the folder's files and their limits. A downloaded folder was written by a stranger: of it
+// only the verdict, the judged runs and meta.json are read, and nothing in it decides where anything
+// is posted.
 package artifact
 
 import (
@@ -32,8 +32,8 @@ import (
 // metaFile lists, next to a file of each format, the contents of a report folder.
 const metaFile = "meta.json"
 
-// RunsFile has the judged runs, if another job of the same run shows the report. It is not a part of
-// what is read of a stranger's folder.
+// RunsFile has the judged runs, if another job of the same run shows the report. ReadFolder does not
+// read it; ReadRuns does.
 const RunsFile = "runs.jsonl.zst"
 
 // verdictFile is the file that is read back.

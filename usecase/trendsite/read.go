@@ -2,8 +2,8 @@
 //
 // It finds the accepted runs with what was decided about them, and those that were judged and not
 // accepted. It writes a site whose pages stay valid: an index, a page for each scenario, night and
-// judged build, and the reports of regressions, which outlive the files of the job that made them. Levels belong to gate/trend, their presentation to
-// report/trends.
+// judged build, and the reports of regressions, which outlive the files of the job that made them.
+// Levels belong to gate/trend, their presentation to report/trends.
 package trendsite
 
 import (
@@ -149,6 +149,9 @@ func (r *reading) rest() error {
 
 // judged takes the newest runs that were judged and not accepted, since the first accepted one.
 func (r *reading) judged(f runstore.Filter, out *trends.Input) error {
+	if r.oldest.IsZero() {
+		return nil // no run is accepted
+	}
 	f.States, f.From, f.Limit = []runstore.State{runstore.Unmarked, runstore.Rejected}, r.oldest, MostRuns
 	found := map[string]trends.RunDetail{}
 	for e, err := range r.store.List(r.ctx, f) {

@@ -236,10 +236,10 @@ func (k *kept) add(ctx context.Context, c terminal.Console, s runstore.Store, se
 }
 
 // removed is what stays of an old report, since pages of nights lead to it.
-const removed = `<!DOCTYPE html>
+var removed = fmt.Sprintf(`<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>Removed</title>
-<p>This report was removed: the site keeps the newest 500.</p></html>
-`
+<p>This report was removed: the site keeps the newest %d.</p></html>
+`, mostReports)
 
 // trim takes the oldest reports beyond mostReports off the list.
 func (k *kept) trim(folder string) error {

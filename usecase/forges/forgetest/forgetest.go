@@ -159,9 +159,6 @@ func (s *Server) locked(do func()) {
 // Fail makes matching requests fail.
 func (s *Server) Fail(f Fault) { s.locked(func() { s.faults = append(s.faults, &f) }) }
 
-// Mend ends all faults.
-func (s *Server) Mend() { s.locked(func() { s.faults = nil }) }
-
 // Push moves the pull request to a commit.
 func (s *Server) Push(commit string) { s.locked(func() { s.head = commit }) }
 
