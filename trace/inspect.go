@@ -12,6 +12,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/prose"
@@ -86,6 +87,16 @@ func (w *Warnings) List() []run.Warning {
 		return w.list
 	}
 	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more %s not listed", w.dropped, prose.Plural(w.dropped, "warning is", "warnings are"))})
+}
+
+// Distinct adds warnings that are not among others yet.
+func Distinct(all []run.Warning, more ...run.Warning) []run.Warning {
+	for _, w := range more {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // Quote shortens and quotes untrusted text for a warning.

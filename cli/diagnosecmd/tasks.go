@@ -3,11 +3,11 @@ package diagnosecmd
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apkgate/apkgate/diagnose/queueing"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -41,11 +41,7 @@ func late(scheduling packets.Source, src io.ReadSeeker, path string, mapping *r8
 		}
 		all.Add(grouping.Repetition{Number: 1, List: list, Paths: paths})
 		out.Tasks = all.Tasks()
-		for _, w := range all.Warnings() {
-			if !slices.Contains(out.Warnings, w) {
-				out.Warnings = append(out.Warnings, w)
-			}
-		}
+		out.Warnings = trace.Distinct(out.Warnings, all.Warnings()...)
 		out.Causes = append(out.Causes, queueing.Explain(run.Run{App: run.App{Package: out.Package}, Tasks: out.Tasks}, nil, nil)...)
 		return nil
 	}

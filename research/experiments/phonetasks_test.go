@@ -36,7 +36,7 @@ type taskPhone struct {
 // taskPhones differ in Android, in what tells tasks, in speed (0.7, 1 and 1.3 times the time of a
 // good phone) and in their screens (120, 90 and 60 Hz).
 var taskPhones = []taskPhone{
-	{"pixel-8-android-16", "messages of loopers", false},
+	{"pixel-8-android-16", "messages, sections", false},
 	{"nord-android-10", "sections", false},
 	{"c1-go-android-11", "method trace", true},
 }

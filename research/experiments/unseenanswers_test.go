@@ -114,7 +114,7 @@ func (p taskPhone) right(t *testing.T, a taskApp, d taskDefect, c diagnose.Cause
 		if c.Kind == one.kind && strings.Contains(c.Subject.Name, one.subject) {
 			return true
 		}
-		pool := one.kind == queueing.PoolKind || one.kind == queueing.SequentialKind && a.unit(t, d).Kind == simapp.ThreadPool
+		pool := one.kind == queueing.PoolKind || one.kind == queueing.SequentialKind && slices.Contains([]simapp.UnitKind{simapp.ThreadPool, simapp.Coroutines}, a.unit(t, d).Kind)
 		if p.methods && pool && c.Kind == queueing.QueueKind && (strings.Contains(c.Subject.Name, one.subject) || strings.Contains(c.Subject.Name, d.unit)) {
 			return true
 		}
@@ -137,13 +137,7 @@ func (a taskApp) unit(t *testing.T, d taskDefect) simapp.Unit {
 func (p taskPhone) misses(t *testing.T, a taskApp) bool {
 	t.Helper()
 	u := a.unit(t, a.wants[0])
-	switch p.source {
-	case "messages of loopers":
-		return !u.Kind.Looper()
-	case "sections":
-		return !u.Wrapped
-	}
-	return u.Kind == simapp.Coroutines
+	return !p.methods && !u.Wrapped && (p.source == "sections" || !u.Kind.Looper())
 }
 
 // TestUnseenTasksOnPhones makes the tables of the unseen sets in docs/evaluation/tasks.md with

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/apkgate/apkgate/trace"
 )
 
 // Join adds the tasks that another source has of the same recording. A unit that the list has too, by
@@ -37,11 +39,7 @@ func (l *List) Join(o List) {
 		}
 	}
 	l.Tells = Tells{l.Tells.Contexts || o.Tells.Contexts, l.Tells.Capacity || o.Tells.Capacity, l.Tells.Cancellation || o.Tells.Cancellation}
-	for _, w := range o.Warnings {
-		if !slices.Contains(l.Warnings, w) {
-			l.Warnings = append(l.Warnings, w)
-		}
-	}
+	l.Warnings = trace.Distinct(l.Warnings, o.Warnings...)
 	l.Sort()
 }
 

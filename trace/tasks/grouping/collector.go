@@ -110,11 +110,7 @@ func (c *Collector) Add(r Repetition) Queues {
 	c.tells = &tasks.Tells{
 		Contexts: c.tells.Contexts && list.Tells.Contexts, Capacity: c.tells.Capacity && list.Tells.Capacity, Cancellation: c.tells.Cancellation && list.Tells.Cancellation,
 	}
-	for _, w := range list.Warnings {
-		if !slices.Contains(c.warnings, w) {
-			c.warnings = append(c.warnings, w)
-		}
-	}
+	c.warnings = trace.Distinct(c.warnings, list.Warnings...)
 	c.leftOut += list.LeftOut
 	if most := maxTasks - c.kept; len(list.Tasks) > most {
 		c.leftOut += len(list.Tasks) - most

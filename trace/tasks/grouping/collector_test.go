@@ -191,7 +191,7 @@ func TestCounts(t *testing.T) {
 	c.Add(Repetition{Number: 2, List: list})
 	got := c.Tasks().Groups[0]
 	want := run.TaskGroup{
-		Name: "a", Context: updateList, Scheduled: 6, Started: 6, Done: 4, Cancelled: 2, QueueMean: 2.0 / 3, QueueMax: 1, Superseded: 2,
+		Name: "a", Context: updateList, Scheduled: 6, Started: 6, Done: 4, Cancelled: 2, QueueMean: 0.667, QueueMax: 1, Superseded: 2,
 		Queued: run.Spread{Count: 4, MeanMS: 2.5, QuantilesMS: []float64{1, 1, 4, 4}}, Ran: run.Spread{Count: 4, MeanMS: 2, QuantilesMS: []float64{1, 1, 3, 3}},
 		Repetitions: []int{0, 8}, QueuedMaxMS: []float64{0, 4}, RanMaxMS: []float64{0, 3}, WaitedFor: []run.TasksAhead{{Group: 0, Tasks: 4, RanMS: 2}},
 		Longest: []run.SlowTask{{Repetition: 18, AtMS: 1, QueuedMS: 4, Sender: "main", Thread: "AsyncTask #1", Ahead: []run.TaskRun{{Group: 0, FromMS: 1, ToMS: 2, Thread: "AsyncTask #1"}, {Group: 0, FromMS: 2, ToMS: 5, Thread: "AsyncTask #1"}}}},

@@ -62,16 +62,7 @@ func count(one *item, t *tasks.Task, to *run.TaskGroup) {
 // spread returns the distribution of times: all of them where they are few.
 func spread(ms []float64) run.Spread { return run.SpreadOf(ms, min(len(ms), maxQuantiles)) }
 
-func mean(of []float64) float64 {
-	if len(of) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, v := range of {
-		sum += v
-	}
-	return sum / float64(len(of))
-}
+func mean(of []float64) float64 { return run.SpreadOf(of, 0).MeanMS }
 
 // late returns what the group's late tasks have in common, nil if there are none.
 func (s *summary) late(g *group) *run.LateTasks {

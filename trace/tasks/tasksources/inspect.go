@@ -69,11 +69,7 @@ func Inspect(src io.ReadSeeker, app string) (trace.Inspection, error) {
 	var warnings []run.Warning
 	n := 0
 	for _, list := range lists {
-		for _, w := range list.Warnings {
-			if !slices.Contains(warnings, w) {
-				warnings = append(warnings, w)
-			}
-		}
+		warnings = trace.Distinct(warnings, list.Warnings...)
 		if n += len(list.Tasks); len(list.Tasks) > 0 {
 			d.Sources = append(d.Sources, detailsOf(list))
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 )
 
 // texts are what a trace of Perfetto or atrace with tasks has in it: the name of a message's event,
@@ -50,12 +51,7 @@ func compressed(head []byte) bool {
 }
 
 func has(b []byte) bool {
-	for _, text := range texts {
-		if bytes.Contains(b, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(b, text) })
 }
 
 // looker looks through bytes, with a buffer that is kept.

@@ -75,17 +75,14 @@ func OfTrace(in packets.Source, of func(pid int) bool, withMessages bool) (out t
 	}
 	lists, _, err := tracedtasks.Read(in, tracedtasks.App{PID: of}, false)
 	switch {
-	case err != nil:
+	case err != nil || len(out.Tasks) == 0 && len(lists) == 0:
 		return out, err
-	case len(out.Tasks) == 0 && len(lists) > 0:
+	case len(out.Tasks) == 0:
 		return lists[0], nil
-	case len(out.Tasks) > 0:
-		// Even without sections now: they were looked for, as in other repetitions and builds.
-		out.Source = Both
-		if len(lists) > 0 {
-			out.Join(lists[0])
-		}
+	case len(lists) > 0:
+		out.Join(lists[0])
 	}
+	out.Source = Both // even without sections now: they were looked for, as in other repetitions
 	return out, nil
 }
 
