@@ -19,7 +19,7 @@ type evidence struct {
 	uncancelled              bool    // fewer tasks are cancelled, more are started, or fewer are cut short than before
 	held                     bool    // tasks ahead are fewer and longer than before: they keep their worker while they wait
 	rearranged               bool    // the wait is longer, and the tasks are as many and take as long as before, or nearly
-	dropped                  float64 // the part of the tasks that did not start before and do now, 0 for a small one
+	dropped                  float64 // the part of the tasks that did not start before and do now, 0 for a small one, and elsewhere
 	gone                     bool    // more tasks run on after their screen had gone
 	paced                    float64
 }
@@ -59,7 +59,7 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	started, startedBefore := c.part(groups, func(g run.TaskGroup) int { return g.Started })
 	cancelled, cancelledBefore := c.part(groups, func(g run.TaskGroup) int { return g.Cancelled })
 	obsolete, obsoleteBefore := c.part(groups, func(g run.TaskGroup) int { return g.Obsolete })
-	if started-startedBefore >= gonePart {
+	if !out.moved && started-startedBefore >= gonePart {
 		out.dropped = started - startedBefore
 	}
 	out.uncancelled = c.head.tells(run.TellsCancellation) && fell(cancelledBefore, cancelled) || started-startedBefore >= tenth || slices.ContainsFunc(groups, c.wasCut)
