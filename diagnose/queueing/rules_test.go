@@ -474,6 +474,7 @@ func TestWhatIsUntoldIsNotClear(t *testing.T) {
 		"all is told":                 {func(*run.Run) {}, diagnose.Clear},
 		"no stack of what waits":      {func(r *run.Run) { r.Tasks.Groups[0].Context = nil }, diagnose.Clear},
 		"no stack of what is ahead":   {func(r *run.Run) { r.Tasks.Groups[1].Context = nil }, diagnose.Likely},
+		"no line of the app ahead":    {func(r *run.Run) { r.Tasks.Groups[1].Context = []string{"com.loopj.http.C.send(C.java:1)"} }, diagnose.Likely},
 		"no stacks":                   {func(r *run.Run) { r.Tasks.Tells = []string{run.TellsCapacity, run.TellsCancellation} }, diagnose.Likely},
 		"no size":                     {func(r *run.Run) { r.Tasks.Units[0].Capacity = 0 }, diagnose.Likely},
 		"no cancellation":             {func(r *run.Run) { r.Tasks.Tells = r.Tasks.Tells[:2] }, diagnose.Clear},

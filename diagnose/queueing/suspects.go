@@ -115,8 +115,8 @@ func (c comparison) surely(s suspect) diagnose.Sure {
 }
 
 // rulesOut reports whether the source tells what would show another defect than that of a suspect:
-// how many tasks its unit runs at the same time; the stacks of what stands in it, which may be a
-// library's; and which tasks were cancelled, where some are obsolete or were scheduled again.
+// how many tasks its unit runs at the same time; the app's lines in the stacks of what stands in it,
+// without which it may be a library's; and which tasks were cancelled, where some are obsolete or were scheduled again.
 func (c comparison) rulesOut(s suspect) bool {
 	switch s.kind {
 	case LibraryKind, LongKind:
@@ -128,7 +128,7 @@ func (c comparison) rulesOut(s suspect) bool {
 	}
 	return !slices.ContainsFunc(s.blockers, func(b blocker) bool {
 		g := c.head.Groups[b.group]
-		return len(c.head.context(g)) == 0 || g.Superseded > 0 && !c.head.tells(run.TellsCancellation)
+		return ownLine(c.head.context(g), c.run.App.Package) == "" || g.Superseded > 0 && !c.head.tells(run.TellsCancellation)
 	})
 }
 
