@@ -161,9 +161,10 @@ func (c comparison) isLonger(g run.TaskGroup) bool {
 	return ok && e.Stands()
 }
 
-// merged reports whether there is a task of a group for two or more of before, as of a coroutine that
-// no longer suspends.
+// merged reports whether there is a task of a group for two or more of before, whoever scheduled them,
+// as of a coroutine that no longer suspends.
 func (c comparison) merged(g run.TaskGroup) bool {
+	g.Context = nil
 	e := c.change(g, c.head.find(c.head, g), side.count, 1)
 	return e.head > 0 && 2*e.head <= e.base
 }
