@@ -59,8 +59,9 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	started, startedBefore := c.part(groups, func(g run.TaskGroup) int { return g.Started })
 	cancelled, cancelledBefore := c.part(groups, func(g run.TaskGroup) int { return g.Cancelled })
 	obsolete, obsoleteBefore := c.part(groups, func(g run.TaskGroup) int { return g.Obsolete })
-	if !out.moved && started-startedBefore >= gonePart {
-		out.dropped = started - startedBefore
+	known := slices.DeleteFunc(slices.Clone(groups), func(g run.TaskGroup) bool { return len(c.before(g, side.find)) == 0 })
+	if now, was := c.part(known, func(g run.TaskGroup) int { return g.Started }); !out.moved && was > 0 && now-was >= gonePart {
+		out.dropped = now - was
 	}
 	out.uncancelled = c.head.tells(run.TellsCancellation) && fell(cancelledBefore, cancelled) || started-startedBefore >= tenth || slices.ContainsFunc(groups, c.wasCut)
 	out.gone = fell(obsolete, obsoleteBefore)

@@ -195,6 +195,7 @@ func TestEvidence(t *testing.T) {
 		"hardly ever cancelled":       {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked(pool(2), told(sync, 10, 1, 0))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
 		"cancelled, untold":           {untelling(picked(pool(2), told(sync, 10, 0, 0))), []run.Run{untelling(picked(pool(2), told(sync, 10, 6, 0)))}, evidence{capacity: 2, capacityBefore: 2, rearranged: true}},
 		"never started before":        {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked(pool(2), told(sync, 6, 0, 0))}, evidence{capacity: 2, capacityBefore: 2, uncancelled: true, dropped: 0.27}},
+		"new, and all started":        {picked(pool(2), told(of("New", 0, 0, 300), 10, 0, 0)), []run.Run{recordedRun("r", 100, pool(2), told(of("Old", 0, 0, 300), 5, 0, 0))}, evidence{capacity: 2, newcomers: []int{1}, uncancelled: true}},
 		"never started elsewhere":     {picked(pool(2), told(sync, 10, 0, 0)), []run.Run{picked([]run.TaskUnit{wide, three}, told(sync, 3, 0, 0))}, evidence{capacity: 2, capacityBefore: 8, fewer: true, moved: true, from: "wide", newcomers: []int{1}, uncancelled: true}},
 		"cut short before":            {picked(pool(2), uneven(sync, 550, 500, 600)), []run.Run{picked(pool(2), uneven(sync, 350, 100, 600))}, evidence{capacity: 2, capacityBefore: 2, uncancelled: true}},
 		"longer than when cut":        {picked(pool(2), uneven(sync, 400, 100, 600)), []run.Run{picked(pool(2), uneven(sync, 300, 100, 600))}, evidence{capacity: 2, capacityBefore: 2}},
