@@ -146,7 +146,8 @@ type reader struct {
 	names     tasks.Names
 	places    tasks.Units[unitKey]
 	units     []*unit
-	expects   map[origin]string // what places have run
+	expects   map[origin]string // classes that places have run
+	had       map[int32]string  // the class of what places have had run, "" for several
 	woken     [2]bool           // a looper, a worker is ever woken in the trace
 	warnings  trace.Warnings
 }
@@ -154,7 +155,7 @@ type reader struct {
 func newReader(t *art.Trace, out *tasks.List) *reader {
 	r := &reader{
 		t: t, out: out, roles: make([]role, len(t.Methods)), threads: map[uint32]*thread{}, contexts: contexts{known: map[string]int32{}},
-		places: tasks.NewUnits[unitKey](out), expects: map[origin]string{},
+		places: tasks.NewUnits[unitKey](out), expects: map[origin]string{}, had: map[int32]string{},
 	}
 	r.calls.Opens, r.calls.Each = r.enter, r.leave
 	for i, m := range t.Methods {

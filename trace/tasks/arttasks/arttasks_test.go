@@ -611,6 +611,22 @@ func TestReadOfRemovedTasks(t *testing.T) {
 	}
 }
 
+// So it is where all of them were removed.
+func TestReadOfTasksThatAreAllRemoved(t *testing.T) {
+	t.Parallel()
+	c := newCalls(map[uint32]string{7: "main", 8: "pool-1-thread-1"})
+	c.in(7, 1, "com.example.Main.onType")
+	c.execute(7, 10, "grow", "com.example.Ask.go")
+	c.worker(8, 11)
+	c.work(8, 12, 50, "com.example.Ask$1.run")
+	c.execute(7, 20, "", "com.example.Ask.go")
+	c.rest(8, 51)
+	want := []string{"pool-1-thread: com.example.Ask$1 10 12 50 by main from", "pool-1-thread: com.example.Ask$1 20 ? ? by main from"}
+	if diff := cmp.Diff(want, lines(read(t, c.file()), 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
 // The dispatchers of coroutines are pools, whose tasks are what runs between two suspensions.
 func TestReadOfCoroutines(t *testing.T) {
 	t.Parallel()

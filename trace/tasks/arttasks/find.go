@@ -49,34 +49,24 @@ func (s *scheduling) found() bool { return s.unit != nil || s.kind == service ||
 // byThreads finds the unit of a scheduling by what its threads are doing: one that is woken waited,
 // and one that is not has no thread that waits.
 func (f *finder) byThreads(s *scheduling) {
-	if s.found() {
-		f.remember(s)
-		return
-	}
-	s.could = f.possible[s.kind.class()]
-	switch {
-	case s.woke:
-		if s.wait = soonest(s.could, s.by); s.wait != nil {
-			s.wait.used = true
-			s.unit = s.wait.on.unit
+	if !s.found() {
+		s.could = f.possible[s.kind.class()]
+		switch {
+		case s.woke:
+			if s.wait = soonest(s.could, s.by); s.wait != nil {
+				s.wait.used = true
+				s.unit = s.wait.on.unit
+			}
+		case f.woken[s.kind.class()]:
+			s.could = slices.DeleteFunc(slices.Clone(s.could), func(u *unit) bool { return len(u.waiting) > 0 || u.threads == 0 && u.as == execute })
 		}
-	case f.woken[s.kind.class()]:
-		s.could = slices.DeleteFunc(slices.Clone(s.could), func(u *unit) bool { return len(u.waiting) > 0 || u.threads == 0 && u.as == execute })
+		if s.unit == nil && len(s.could) == 1 {
+			s.unit = s.could[0]
+		}
 	}
-	if s.unit == nil && len(s.could) == 1 {
-		s.unit = s.could[0]
-	}
-	f.remember(s)
-}
-
-// remember keeps the unit that a place schedules for.
-func (f *finder) remember(s *scheduling) {
-	if s.unit == nil {
-		return
-	}
-	if before, known := f.sites[s.place]; known && before != s.unit {
+	if before, known := f.sites[s.place]; known && before != s.unit && s.unit != nil {
 		f.sites[s.place] = nil
-	} else {
+	} else if s.unit != nil {
 		f.sites[s.place] = s.unit
 	}
 }

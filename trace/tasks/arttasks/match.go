@@ -55,7 +55,7 @@ func (r *reader) byWaits() {
 		if task == nil || task.begin < s.at || task.unit != s.unit {
 			continue
 		}
-		pair(s, task)
+		r.pair(s, task)
 		from, class := s.origin(), task.label()
 		if before, known := r.expects[from]; known && before != class {
 			class = ""
@@ -115,7 +115,7 @@ func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool
 	for class, list := range scheduled {
 		r.inOrder(list, started[class])
 	}
-	if !first && !last && len(from) > len(starts) && r.removed(from, starts) {
+	if !first && !last && len(from) > len(starts) && r.removed(from) {
 		return 0
 	}
 	for _, s := range from {
@@ -127,15 +127,15 @@ func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool
 	return lost
 }
 
-// removed gives the schedulings of a part that have no start the class of all that it started, if
-// one place scheduled them: some were removed, although it is unknown which.
-func (r *reader) removed(from []*scheduling, starts []*start) bool {
-	if len(starts) == 0 || slices.ContainsFunc(starts, func(s *start) bool { return s.label() == "" || s.label() != starts[0].label() }) ||
-		slices.ContainsFunc(from, func(s *scheduling) bool { return s.place != from[0].place }) {
+// removed gives the schedulings of a part that have no start the class that their place has had run, if
+// it is one place: some were removed, although it is unknown which.
+func (r *reader) removed(from []*scheduling) bool {
+	class := r.had[from[0].place]
+	if class == "" || slices.ContainsFunc(from, func(s *scheduling) bool { return s.place != from[0].place }) {
 		return false
 	}
 	for _, s := range from {
-		s.class = starts[0].class
+		s.class = class
 	}
 	return true
 }
@@ -153,7 +153,7 @@ func (r *reader) inOrder(from []*scheduling, starts []*start) bool {
 		}
 	}
 	for i, s := range from {
-		pair(s, starts[i])
+		r.pair(s, starts[i])
 	}
 	return true
 }

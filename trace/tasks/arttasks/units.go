@@ -117,7 +117,7 @@ func (r *reader) newborns() {
 			task = s.own
 		}
 		if from != nil && task != nil && !task.void {
-			pair(from, task)
+			r.pair(from, task)
 		}
 	}
 	for _, s := range r.starts {
@@ -128,8 +128,13 @@ func (r *reader) newborns() {
 }
 
 // pair joins a scheduling with its start.
-func pair(from *scheduling, task *start) {
+func (r *reader) pair(from *scheduling, task *start) {
 	from.task, from.unit, task.from = task, task.unit, from
+	if before, known := r.had[from.place]; known && before != task.class {
+		r.had[from.place] = ""
+	} else {
+		r.had[from.place] = task.class
+	}
 }
 
 // What happens at the same time is passed in this order.
