@@ -170,9 +170,14 @@ func (c comparison) merged(g run.TaskGroup) bool {
 	return e.head > 0 && 2*e.head <= e.base
 }
 
+// beyondLoad is by which factor a task takes longer than any load makes it: one of the paper (6) makes
+// those that use what is loaded take up to three times as long.
+const beyondLoad = 4
+
 // longerBy returns by how much the longest task of a group in each repetition takes longer than
-// before, beyond what everything takes longer by; false where it does not, or where others do too, or
-// all that runs in the background: two builds that are measured alternately have the same load.
+// before, beyond what everything takes longer by; false where it does not, or where others do too. Only
+// builds that are measured alternately have the same load: of others, it is false for what a load may
+// do, and where nothing else in the background is as fast as before.
 func (c comparison) longerBy(g run.TaskGroup) (estimate, bool) {
 	if len(c.before(g, side.find)) == 0 {
 		return estimate{}, false
@@ -180,7 +185,7 @@ func (c comparison) longerBy(g run.TaskGroup) (estimate, bool) {
 	factor, _ := c.pace(g.Name)
 	e := c.change(g, c.head.find(c.head, g), longestRun, factor)
 	by := e.head / e.was
-	return e, e.base > 0 && !c.common(g.Name, by) && (contrast.InTurns(c.run, c.earlier) || c.witnessed(g.Name, by))
+	return e, e.base > 0 && !c.common(g.Name, by) && (contrast.InTurns(c.run, c.earlier) || by >= beyondLoad && c.witnessed(g.Name, by))
 }
 
 // tenth is the least share of tasks by which those that are cancelled, or obsolete, change.

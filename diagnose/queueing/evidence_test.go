@@ -207,7 +207,7 @@ func TestEvidence(t *testing.T) {
 		"nothing ahead":               {picked(pool(2)), []run.Run{picked(pool(2))}, evidence{capacity: 2, capacityBefore: 2}},
 	}
 	for name, c := range cases {
-		c.head.ID = "head"
+		c.head.ID, c.head.Session, c.base[0].Session = "head", "rounds", "rounds"
 		compared := compared(c.head, c.base)
 		got := compared.evidenceOf(0, compared.head.blockers(c.head.Tasks.Groups[0]))
 		got.paced, got.dropped = 0, math.Round(100*got.dropped)/100

@@ -69,17 +69,19 @@ func TestLoadAloneIsNoCause(t *testing.T) {
 		base, head run.Run
 		named      int
 	}{
-		"alternately":                 {alone("base", "rounds", main), slowly(alone("head", "rounds", main), 2.5, "Fetch"), 1},
-		"another day":                 {alone("base", "a", main), slowly(alone("head", "b", main), 2.5, "Fetch"), 0},
-		"another day, with a witness": {alone("base", "a"), slowly(alone("head", "b"), 2.5, "Fetch"), 1},
+		"alternately":                  {alone("base", "rounds", main), slowly(alone("head", "rounds", main), 2.5, "Fetch"), 1},
+		"another day":                  {alone("base", "a", main), slowly(alone("head", "b", main), 2.5, "Fetch"), 0},
+		"another day, with a witness":  {alone("base", "a"), slowly(alone("head", "b"), 2.5, "Fetch"), 0},
+		"another day, beyond any load": {alone("base", "a"), slowly(alone("head", "b"), 4.5, "Fetch"), 1},
+		"beyond it, without a witness": {alone("base", "a", main), slowly(alone("head", "b", main), 4.5, "Fetch"), 0},
 	} {
 		if got := Explain(c.head, []run.Run{c.base}, shown); len(got) != c.named {
 			t.Errorf("%s: %d causes, want %d", name, len(got), c.named)
 		}
 	}
-	// One task of four is no load.
-	head := slowly(queue("head"), 2.5, "Sync")
-	head.Tasks.Groups[0] = slowly(head, 2, "Picture").Tasks.Groups[0]
+	// One task of four is no load, if it takes longer than a load makes it.
+	head := slowly(queue("head"), 5, "Sync")
+	head.Tasks.Groups[0] = slowly(head, 3, "Picture").Tasks.Groups[0]
 	got := only(t, Explain(head, []run.Run{base}, shown))
 	if got.Kind != LongKind || got.Subject.Name != "Sync" || got.Explains.Sure != diagnose.Possible || got.Explains.Share != nil || !strings.HasPrefix(said(got.Sentence), "possible: Sync runs") {
 		t.Errorf("%s of %s, %s, want that Sync may take longer: %q", got.Kind, got.Subject.Name, got.Explains.Sure, said(got.Sentence))
