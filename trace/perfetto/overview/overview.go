@@ -113,12 +113,17 @@ func (r *reader) processes(wanted func(name string, pid int32) bool) []Process {
 		}
 		of[t.Process].Threads = append(of[t.Process].Threads, Thread{t.Name, t.TID, times})
 	}
+	names := map[int]string{}
+	for number, p := range of {
+		if wanted(p.Name, p.PID) {
+			names[number] = p.Name
+		}
+	}
+	starts := startsOf(names, r.tracker, r.slices)
 	out := []Process{}
 	for number, p := range of {
 		slices.SortFunc(p.Threads, func(a, b Thread) int { return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(a.TID, b.TID)) })
-		if wanted(p.Name, p.PID) {
-			p.Start = startOf(number, p.Name, r.tracker, r.slices)
-		}
+		p.Start = starts[number]
 		out = append(out, *p)
 	}
 	slices.SortFunc(out, func(a, b Process) int {

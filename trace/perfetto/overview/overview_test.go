@@ -123,6 +123,39 @@ func TestStartsAreNotMixed(t *testing.T) {
 	}
 }
 
+// Each of two apps has its own start, also where one begins within the other's.
+func TestStartsOfTwoApps(t *testing.T) {
+	t.Parallel()
+	var s script
+	s.prints(1, 50, "S|50|launching: thread-40|1")
+	s.turns(2, 0, 40)
+	s.prints(3, 40, "B|40|activityStart")
+	s.prints(4, 50, "S|50|launching: thread-60|2")
+	s.prints(5, 40, "E|40")
+	s.turns(6, 40, 60)
+	s.prints(7, 60, "B|60|activityStart")
+	s.prints(9, 60, "E|60")
+	s.turns(10, 60, 0)
+	s.prints(11, 50, "F|50|launching: thread-40|1")
+	s.prints(13, 50, "F|50|launching: thread-60|2")
+	got, err := alone(s.bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := map[string][]overview.Part{}
+	for _, p := range got {
+		starts[p.Name] = p.Start
+	}
+	const ms = time.Millisecond
+	want := map[string][]overview.Part{
+		"thread-40": {{Name: overview.Start, At: 2 * ms, For: 2 * ms}, {Name: overview.Displayed, At: 0, For: 10 * ms}},
+		"thread-60": {{Name: overview.Start, At: 3 * ms, For: 2 * ms}, {Name: overview.Displayed, At: 0, For: 9 * ms}},
+	}
+	if diff := cmp.Diff(want, starts); diff != "" {
+		t.Errorf("starts (-want +got):\n%s", diff)
+	}
+}
+
 // TestStartsOfTheCorpus compares starts with the slices that Perfetto's trace processor reads of the
 // same traces (perfetto-tables): each part has that slice's time, counted from "launching: ".
 func TestStartsOfTheCorpus(t *testing.T) {

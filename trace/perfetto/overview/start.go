@@ -79,18 +79,50 @@ const (
 // marks are the slices of a start.
 type marks struct{ launch, bind, start, resume, frame, drawn, full moment }
 
-// startOf returns the parts of a process's first start, nil if it has none.
-func startOf(process int, name string, tracker *threads.Tracker, all *sections.Reader) []Part {
-	var m marks
-	for _, s := range all.Slices.All() {
-		track := &all.Tracks[s.Track]
-		m.see(s, all.Names[s.Name], track, name, process, tracker)
+// startsOf returns the parts of the first start of each of the processes whose names are given, by
+// their numbers; none of one that has no start.
+func startsOf(names map[int]string, tracker *threads.Tracker, all *sections.Reader) map[int][]Part {
+	launches, seen := map[string]moment{}, map[int]*marks{} // the last of each app; by process
+	for _, s := range all.Slices.All() {                    // in the order of their beginnings
+		text, on := all.Names[s.Name], all.Tracks[s.Track].Thread
+		if on < 0 {
+			if app, is := strings.CutPrefix(text, launching); is {
+				launches[app] = moment{s.At, s.At + s.For, s.For >= 0}
+			}
+			continue
+		}
+		thread := tracker.Threads[on]
+		name, wanted := names[thread.Process]
+		if !wanted {
+			continue
+		}
+		m := seen[thread.Process]
+		if m == nil {
+			m = &marks{}
+			seen[thread.Process] = m
+		}
+		begun := m.begun()
+		if m.see(s, text, thread.TID == tracker.Processes[thread.Process].PID); !begun && m.begun() {
+			m.launch = launches[name]
+		}
 	}
+	out := map[int][]Part{}
+	for process, m := range seen {
+		out[process] = m.parts(tracker.Processes[process].Start)
+	}
+	return out
+}
+
+// begun reports whether one of the first parts is known.
+func (m *marks) begun() bool { return m.bind.known || m.start.known || m.resume.known }
+
+// parts returns the parts of a start of a process, which began at a time if that is known; nil if
+// there is no start.
+func (m *marks) parts(began *time.Duration) []Part {
 	if !m.start.known && !m.resume.known {
 		return nil
 	}
 	first := m.inOrder()
-	began := tracker.Processes[process].Start
 	zero := first
 	if m.launch.known {
 		zero = m.launch.at
@@ -150,20 +182,8 @@ func (m *marks) inOrder() time.Duration {
 	return first.at
 }
 
-// see keeps a slice that marks a part. Slices are in the order of their beginnings.
-func (m *marks) see(s *sections.Slice, text string, track *sections.Track, name string, process int, tracker *threads.Tracker) {
-	if track.Thread < 0 {
-		app, is := strings.CutPrefix(text, launching)
-		if is && app == name && !m.bind.known && !m.start.known && !m.resume.known {
-			m.launch = moment{s.At, s.At + s.For, s.For >= 0} // the last before the first part
-		}
-		return
-	}
-	thread := tracker.Threads[track.Thread]
-	if thread.Process != process {
-		return
-	}
-	main := thread.TID == tracker.Processes[process].PID
+// see keeps a slice of a thread of the process that marks a part.
+func (m *marks) see(s *sections.Slice, text string, main bool) {
 	began := max(m.start.at, m.resume.at)
 	switch {
 	case main && text == "bindApplication":
