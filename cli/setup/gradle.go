@@ -62,6 +62,9 @@ func missing(o config.InitOptions) (p project) {
 	if o.APK == "" {
 		p.fill = append(p.fill, "app.apk")
 	}
+	if len(p.fill) == 2 {
+		p.left = append(p.left, "no Gradle project is here to read: apkgate init --force --apk FILE reads the package of an APK")
+	}
 	return p
 }
 
