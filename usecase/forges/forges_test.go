@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/reporttest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/forges"
 	"github.com/apkgate/apkgate/usecase/forges/forgetest"
 	"github.com/apkgate/apkgate/usecase/githubactions"
@@ -189,6 +191,24 @@ func TestLegs(t *testing.T) {
 		}
 		if states["apkgate (api-34)"] != l.failed || states["apkgate (api-29)"] != "success" {
 			t.Errorf("the statuses are %v", states)
+		}
+	})
+}
+
+// Of two reports of one leg, a pass does not replace a regression: the leg has no verdict.
+func TestLegsOfOneName(t *testing.T) {
+	each(t, func(t *testing.T, l *lab) {
+		dir := t.TempDir()
+		for name, in := range map[string]layout.Input{"a": verdict(forgetest.Base), "b": passed()} {
+			if _, err := artifact.WriteFolder(filepath.Join(dir, name), artifact.Report{Input: in, Leg: "api-34"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, errs := l.publish(dir)
+		l.want(errs, forges.ErrReport.Error(), `another one is of the leg "api-34" too`)
+		l.want(l.only().Body, "| api-34 | ❌ Regression |")
+		if s := l.last(); s.Name != "apkgate (api-34)" || s.State != l.failed {
+			t.Errorf("the status is %+v", s)
 		}
 	})
 }

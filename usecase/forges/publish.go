@@ -60,12 +60,17 @@ func (p *Publisher) Publish(ctx context.Context, dir string) []error {
 		return p.missing(ctx, change, "", "the job that measures left no report; its log says why")
 	}
 	var errs []error
+	legs := map[string]bool{}
 	for _, folder := range folders {
 		report, err := artifact.ReadFolder(folder)
 		leg := report.Leg
 		if leg == "" && len(folders) > 1 {
 			leg, _ = matrixcomment.LegName(filepath.Base(folder))
 		}
+		if err == nil && legs[leg] { // which would replace the other one's verdict
+			err = fmt.Errorf("read the report folder %s: another one is of the leg %q too", folder, leg)
+		}
+		legs[leg] = true
 		if err != nil {
 			errs = append(append(errs, p.missing(ctx, change, leg, ErrReport.Error())...), fmt.Errorf("%w: %w", ErrReport, err))
 			continue
