@@ -49,8 +49,8 @@ On GitHub, the action's mode publish does this.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		of(c, "gitlab", "GitLab, by the variables of its CI/CD", []string{"APKGATE_TOKEN"}, func(o forges.Options) (forges.Forge, error) { return gitlab.New(o) }),
-		of(c, "gitea", "Gitea or Forgejo, by the variables of their Actions", []string{"APKGATE_TOKEN", "GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"}, func(o forges.Options) (forges.Forge, error) { return gitea.New(o) }),
+		of(c, "gitlab", "GitLab, with the variables of its CI/CD", []string{"APKGATE_TOKEN"}, func(o forges.Options) (forges.Forge, error) { return gitlab.New(o) }),
+		of(c, "gitea", "Gitea or Forgejo, with the variables of their Actions", []string{"APKGATE_TOKEN", "GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"}, func(o forges.Options) (forges.Forge, error) { return gitea.New(o) }),
 	)
 	return cmd
 }
@@ -70,7 +70,7 @@ func of(c terminal.Console, name, title string, tokens []string, open func(forge
 	on.StringVar(&f.report, "report", "apkgate-report", "the report's folder, or a folder with one for each leg of a matrix")
 	on.StringVar(&f.config, "config", "", "the path of the configuration that was measured with (default apkgate.yml)")
 	on.StringVar(&f.name, "name", "", "the configuration's name; each has its own comment and status (default: its path)")
-	on.StringVar(&f.comment, "comment", string(githubactions.Always), "when to comment: always, change (whatever is no pass), inconclusive, regression or never; an existing comment is updated in any case but never")
+	on.StringVar(&f.comment, "comment", string(githubactions.Always), "when to comment: always, change (any verdict but a pass), inconclusive, regression or never; all but never keep an existing comment up to date")
 	on.StringVar(&f.reportURL, "report-url", "", "the address at which the report's page is published")
 	on.StringVar(&f.server, "server", "", "the server's address (default: the job's)")
 	on.StringVar(&f.repository, "repository", "", "the repository, as owner/name (default: the job's)")
@@ -110,7 +110,7 @@ func (f *flags) publish(c terminal.Console, cmd *cobra.Command, tokens []string,
 		Getenv: c.Getenv, Server: f.server, Repository: f.repository, Number: f.number, Commit: f.commit, Token: token, Clock: clock, Log: log,
 	})
 	if err != nil {
-		return exit.Usage(fmt.Errorf("publish: %w", err), "outside of the server's own CI, --server, --repository, --pull and --commit say what it is about")
+		return exit.Usage(fmt.Errorf("publish: %w", err), "outside of the server's own CI, set --server, --repository, --pull and --commit")
 	}
 	p := forges.Publisher{
 		Forge: forge, Name: name, Config: reproduction.Config(c.Workspace("."), path), CommentOn: on, ReportURL: f.reportURL,

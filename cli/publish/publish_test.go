@@ -102,7 +102,7 @@ func TestPublishRefuses(t *testing.T) {
 		{nil, []string{"gitea"}, "set APKGATE_TOKEN or GITEA_TOKEN or FORGEJO_TOKEN or GITHUB_TOKEN"},
 		{token, []string{"gitlab"}, "the server is unknown: CI_API_V4_URL is not set"},
 		{token, []string{"gitea", "--server", "https://git.example"}, `the repository is "", want owner/name`},
-		{token, []string{"gitea", "--server", "https://git.example", "--repository", "o/n", "--commit", "main"}, `the commit is "main", want its hexadecimal id`},
+		{token, []string{"gitea", "--server", "https://git.example", "--repository", "o/n", "--commit", "main"}, `the commit is "main", want its full hexadecimal id`},
 		{token, []string{"gitlab", "--comment", "sometimes"}, `--comment is "sometimes"`},
 		{token, []string{"gitlab", "--report-url", "javascript:alert(1)"}, "--report-url is"},
 		{token, []string{"gitlab", "--name", "x\ny"}, "the configuration's name is"},

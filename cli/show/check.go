@@ -108,7 +108,7 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	defer done()
 	set.Policy.Budget = gate.Budget{Alone: true}
 	if runs[0].Context[importer.MeasuredBy] != "" {
-		set.Policy.Settling = "compare runs of both builds that were made in turn: apkgate compare BASE HEAD"
+		set.Policy.Settling = "compare runs of both builds that were measured alternately: apkgate compare BASE HEAD"
 	}
 	in, err := judging.Judge(runs, before, set)
 	if err != nil {

@@ -114,7 +114,7 @@ func (f CallChart) Note(width float64) string {
 	text := "Each box is a call, below its caller, from when it began until it was done."
 	for _, c := range f.calls {
 		if c.Blamed {
-			text += " " + strings.TrimSpace(blamedMark) + " is what the time is blamed on."
+			text += " " + strings.TrimSpace(blamedMark) + " marks what the time is blamed on."
 			break
 		}
 	}

@@ -29,7 +29,7 @@ func Night(in Input, s trend.Scenario, night int) document.Document {
 	n := s.Nights[night]
 	at := measured{started: n.Started, commit: n.Commit, runs: n.Runs, night: night, judged: -1}
 	d := in.measured(s, at)
-	d.Answer = document.Answer{Outcome: document.Pass, Word: "Accepted", Lead: "no number changed its level in this night"}
+	d.Answer = document.Answer{Outcome: document.Pass, Word: "Accepted", Lead: "no number changed its level that night"}
 	if all := stepsIn(s, night); len(all) > 0 {
 		first := all[0]
 		d.Answer.Lead = wording.UpperFirst(first.what(false)) + ": " + first.stepText(first.Change, first.device)
@@ -138,7 +138,7 @@ func plain(id string) bool {
 }
 
 func guideOf(s trend.Scenario) string {
-	text := "The level is that of the accepted runs at the time; a difference from it within their noise is none."
+	text := "The level is that of the accepted runs at that time; a difference within their noise means nothing."
 	if len(s.Devices) > 1 {
 		text = "All devices together, each compared with itself. " + text
 	}

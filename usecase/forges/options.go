@@ -52,7 +52,7 @@ func ReadNumber(given, variable string) (int64, error) {
 // CheckCommit checks that a commit is a full id.
 func CheckCommit(commit string) error {
 	if !githubactions.IsCommit(commit) {
-		return fmt.Errorf("the commit is %.80q, want its hexadecimal id", commit)
+		return fmt.Errorf("the commit is %.80q, want its full hexadecimal id", commit)
 	}
 	return nil
 }

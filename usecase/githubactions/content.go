@@ -69,7 +69,7 @@ type When string
 // The occasions. Inconclusive and Regression include an invalid run.
 const (
 	Always         When = "always"
-	OnChange       When = "change" // whatever is no pass
+	OnChange       When = "change" // any verdict but a pass
 	OnInconclusive When = "inconclusive"
 	OnRegression   When = "regression"
 	Never          When = "never"

@@ -180,12 +180,12 @@ func (g *Gitea) SetStatus(ctx context.Context, s forges.Status) error {
 
 // Hint implements forges.Forge.
 func (g *Gitea) Hint(status int) string {
-	const needed = "permissions: {contents: write, issues: write, pull-requests: write} for the job's own token, or an access token with write:repository, write:issue and read:user in APKGATE_TOKEN"
+	const needed = "permissions: {contents: write, issues: write, pull-requests: write} in the job, or in APKGATE_TOKEN the scopes write:repository, write:issue and read:user"
 	switch status {
 	case http.StatusUnauthorized:
-		return "the token is not valid here, or has expired: it takes " + needed
+		return "the token is not valid here, or has expired: it needs " + needed
 	case http.StatusForbidden, http.StatusNotFound:
-		return "it takes " + needed + "; a fork's token may only read"
+		return "the token needs " + needed + "; a fork's token may only read"
 	}
 	return ""
 }

@@ -177,9 +177,9 @@ func (g *GitLab) Hint(status int) string {
 	const needed = "a project access token with the scope api and the role Developer; the job's own CI_JOB_TOKEN can't write notes"
 	switch status {
 	case http.StatusUnauthorized:
-		return "APKGATE_TOKEN is not valid here, or has expired: it takes " + needed
+		return "APKGATE_TOKEN is not valid here, or has expired: it must be " + needed
 	case http.StatusForbidden, http.StatusNotFound:
-		return "APKGATE_TOKEN takes " + needed
+		return "APKGATE_TOKEN must be " + needed
 	case http.StatusBadRequest:
 		return "a job of the pipeline must not have the name of the status: rename the job, or set another --name"
 	}
