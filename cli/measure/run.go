@@ -102,6 +102,11 @@ with the history that --store names, if any.`,
 }
 
 func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) {
+	if f.report != "" && !f.dry {
+		if err := artifact.Clear(f.report); err != nil {
+			return exit.Infrastructure(err)
+		}
+	}
 	if f.replay, err = f.tape.Begin(&c, cmd.Flags().Changed, &f.Config, &f.CollectFlags); err != nil {
 		return err
 	}

@@ -86,6 +86,12 @@ func TestPublish(t *testing.T) {
 	if got := with(map[string]string{"GITEA_TOKEN": forgetest.Token}, "publish", "gitea", "--report", report, "--server", gitea.URL, "--repository", forgetest.Flat, "--commit", forgetest.Head); got.Status != exit.StatusUsage {
 		t.Errorf("of another folder: status %d\n%s", got.Status, got.Stderr)
 	}
+	failed := clitest.Run(t, nil, "run", "--config", at("absent.yml"), "--report", report)
+	got := with(map[string]string{"GITEA_TOKEN": forgetest.Token}, "publish", "gitea", "--report", report, "--server", gitea.URL, "--repository", forgetest.Flat, "--commit", forgetest.Head)
+	all := gitea.Statuses()
+	if last := all[len(all)-1]; failed.Status != exit.StatusUsage || got.Status != exit.StatusPass || last.State != "failure" || !strings.HasPrefix(last.Description, "no verdict: the job that measures left no report") {
+		t.Errorf("after a run that measured nothing: status %d\n%spublish: status %d, %+v", failed.Status, failed.Stderr, got.Status, last)
+	}
 }
 
 // Wrong calls are refused before anything is sent.

@@ -170,6 +170,15 @@ func WriteFolder(dir string, r Report) (Folder, error) {
 	return folder, nil
 }
 
+// Clear removes the verdict that an earlier run left in a folder: if this run ends without one, no
+// other job takes it for this run's.
+func Clear(dir string) error {
+	if err := os.Remove(filepath.Join(dir, verdictFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the earlier report from %s: %w", dir, err)
+	}
+	return nil
+}
+
 // ReportFolders returns the report folders that were downloaded to dir: dir itself, or one folder
 // in it for each leg of a matrix. There may be none.
 func ReportFolders(dir string) ([]string, error) {
