@@ -67,9 +67,9 @@ func (c comparison) evidenceOf(at int, ahead []blocker) evidence {
 	out.gone = fell(obsolete, obsoleteBefore)
 	work, long := 0.0, false // of what is ahead in a repetition, more than before
 	for _, g := range groups[1:] {
-		slower := c.slower(g)
-		work += g.Ran.MeanMS * (1 - 1/slower) * float64(g.Started) / float64(c.head.repetitions)
-		long = long || slower >= asLong
+		now, before := c.ran(g)
+		work += (now - before) * float64(g.Started) / float64(c.head.repetitions)
+		long = long || now > 0 && now >= asLong*before
 	}
 	grew := c.change(g, []int{at}, longestWait, out.paced).Mean
 	out.rearranged = !out.any() && len(ahead) > 0 && (!long || grew > beyondWork*work)
@@ -88,11 +88,11 @@ const (
 	even       = 0.3
 )
 
-// slower returns by which factor the tasks of a group take longer than before on average.
-func (c comparison) slower(g run.TaskGroup) float64 {
-	now, _ := meanRan([]run.TaskGroup{g})
-	before, _ := meanRan(c.before(g, side.find))
-	return now / before // +Inf for what did not run
+// ran returns how long the tasks of a group take on average, now and before; 0 for none.
+func (c comparison) ran(g run.TaskGroup) (now, before float64) {
+	now, _ = meanRan([]run.TaskGroup{g})
+	before, _ = meanRan(c.before(g, side.find))
+	return now, before
 }
 
 // wasCut reports whether tasks of a group were cut short before.
@@ -102,7 +102,8 @@ func (c comparison) wasCut(g run.TaskGroup) bool {
 		was += evenness(b.Ran) / float64(len(earlier))
 	}
 	factor, _ := c.pace(g.Name)
-	return len(earlier) > 0 && was < half && evenness(g.Ran) >= was+even && c.slower(g) >= cut*factor
+	now, before := c.ran(g)
+	return len(earlier) > 0 && was < half && evenness(g.Ran) >= was+even && now >= cut*factor*before
 }
 
 // evenness returns how long the shortest of some times is, as a share of the longest.

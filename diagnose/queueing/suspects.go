@@ -116,7 +116,8 @@ func (c comparison) surely(s suspect) diagnose.Sure {
 
 // rulesOut reports whether the source tells what would show another defect than that of a suspect:
 // how many tasks its unit runs at the same time; the app's lines in the stacks of what stands in it,
-// without which it may be a library's; and which tasks were cancelled, where some are obsolete or were scheduled again.
+// without which it may be a library's; and which tasks were cancelled, where some are obsolete or were
+// scheduled again.
 func (c comparison) rulesOut(s suspect) bool {
 	switch s.kind {
 	case LibraryKind, LongKind:

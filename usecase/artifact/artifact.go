@@ -133,7 +133,7 @@ type Report struct {
 }
 
 // WriteFolder writes the report as a folder for the workflow to upload: verdict.json, report.html,
-// report.md, apkgate.sarif, and meta.json.
+// report.md, apkgate.sarif, picture.svg and meta.json.
 func WriteFolder(dir string, r Report) (Folder, error) {
 	folder, err := FolderAt(dir)
 	if err != nil {
