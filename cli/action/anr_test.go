@@ -22,7 +22,7 @@ func TestActionNamesTheLockOwner(t *testing.T) {
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 	comment := plainly(w.Comments(7)[0].Body)
 	contains(t, "the comment", comment, "ANR cause:", "<summary>What did not respond",
-		"the main thread of com.example.demo did not respond: it waited for thread Writer, which held the lock, in com.example.demo.Store.rebuild; this is new: nothing in the history is like it",
+		"the main thread of com.example.demo did not respond: it waited for thread Writer, which held the lock, in com.example.demo.Store.rebuild; this is new: in the history only other runs of this build have it, 3 times",
 		"waits for lock com.example.demo.Store held by Writer", "Writer of com.example.demo (Runnable, keeps the others waiting)")
 	found := strings.Join(strings.Fields(w.apkgate("baseline", "anrs").Stdout), " ")
 	contains(t, "the history's faults", found, "com.example.demo: 1 fault", "lock com.example.demo.Store 6 2")

@@ -206,11 +206,10 @@ func (f found) processes() (out []string) {
 // since says whether a fault is new, or since when it is known.
 func since(k known) diagnose.Phrase {
 	if len(k.others) == 0 {
-		out := diagnose.Say("this is new: nothing in the history is like it")
 		if k.same > 0 {
-			out = diagnose.Say(out, " except in other runs of this build ", diagnose.Count(k.same, "time", "times"))
+			return diagnose.Say("this is new: in the history only other runs of this build have it, ", diagnose.Count(k.same, "time", "times"))
 		}
-		return out
+		return diagnose.Say("this is new: nothing in the history is like it")
 	}
 	if k.base > 0 && k.base == k.times() {
 		return diagnose.Say("the base build has it too, ", diagnose.Count(k.base, "time", "times"))

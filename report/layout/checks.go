@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// checks returns what each scenario came to on each device, the gravest first. Devices on which the
-// same is worst share a line.
+// checks returns what each scenario came to on each device, the gravest first: of a device that was
+// measured in several sessions, the gravest of them. Devices on which the same is worst share a line.
 func checks(in Input) []document.Check {
 	type key struct {
 		scenario string
@@ -22,6 +22,7 @@ func checks(in Input) []document.Check {
 	groups := map[key][]int{}
 	var order []key
 	worst := make([]*finding, len(in.Verdict.Runs))
+	of := map[[3]string]key{} // a scenario on a device in a network
 	for _, i := range gravestFirst(in.Verdict.Runs) {
 		r := in.Verdict.Runs[i]
 		k := key{r.Scenario, r.Verdict, ""}
@@ -30,6 +31,11 @@ func checks(in Input) []document.Check {
 		} else if r.Verdict == gate.Inconclusive || r.Verdict == gate.Invalid {
 			k.what = reasonOf(r)
 		}
+		at := [3]string{r.Scenario, device(r), r.Context["network"]}
+		if graver, known := of[at]; known && graver != k {
+			continue
+		}
+		of[at] = k
 		if groups[k] == nil {
 			order = append(order, k)
 		}
@@ -74,23 +80,26 @@ func placesOf(v gate.Verdict, runs []int) string {
 	if severalScenarios(v) {
 		prefix = wording.Brief(first.Scenario) + " on "
 	}
-	all := 0
+	named := func(names []string, r gate.RunVerdict) []string {
+		if d := device(r); !slices.Contains(names, d) {
+			return append(names, d)
+		}
+		return names
+	}
+	var names, all []string
+	for _, i := range runs {
+		names = named(names, v.Runs[i])
+	}
 	for _, r := range v.Runs {
 		if r.Scenario == first.Scenario {
-			all++
-		}
-	}
-	var names []string
-	for _, i := range runs {
-		if d := device(v.Runs[i]); !slices.Contains(names, d) {
-			names = append(names, d)
+			all = named(all, r)
 		}
 	}
 	switch {
 	case len(names) == 1:
 		return prefix + names[0]
-	case len(runs) == all:
-		return prefix + fmt.Sprintf("all %d devices", all)
+	case len(names) == len(all):
+		return prefix + fmt.Sprintf("all %d devices", len(all))
 	}
-	return prefix + fmt.Sprintf("%d of %d devices (%s)", len(runs), all, strings.TrimSpace(prose.Few(names, 3)))
+	return prefix + fmt.Sprintf("%d of %d devices (%s)", len(names), len(all), strings.TrimSpace(prose.Few(names, 3)))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,25 @@ func (l *factList) answer(to document.Question, label, text string) {
 	}
 }
 
+// step adds what to do next. A command at its end is one to be copied.
+func (l *factList) step(label, text string) {
+	if text != "" {
+		text, command := commandOf(text)
+		*l = append(*l, document.Fact{Label: label, Text: text, Command: command, Answers: document.Next})
+	}
+}
+
+// commandOf splits the only command of a text off its end: "accept it: apkgate baseline accept 4f2a".
+func commandOf(text string) (rest, command string) {
+	if i := strings.Index(text, ": apkgate "); i >= 0 && plainCommand.MatchString(text[i+2:]) {
+		return text[:i+1], text[i+2:]
+	}
+	return text, ""
+}
+
+// plainCommand matches a command without quotes.
+var plainCommand = regexp.MustCompile(`^apkgate [A-Za-z0-9 ._/=-]+$`)
+
 // Steps returns facts as answers to what to do next.
 func Steps(all []document.Fact) []document.Fact {
 	out := slices.Clone(all)
@@ -51,15 +71,19 @@ func (s story) first(in Input) []document.Fact {
 	out.add("Against", against(in))
 	switch s.Rest {
 	case gate.Inconclusive:
-		if text := s.settle(in.Verdict); !slices.ContainsFunc(in.Next, func(f document.Fact) bool { return f.Command != "" && strings.Contains(text, f.Command) }) {
-			out.answer(document.Next, "What would settle it", text) // else a step does
+		text := s.settle(in.Verdict)
+		_, command := commandOf(text)
+		if !slices.ContainsFunc(in.Next, func(f document.Fact) bool {
+			return f.Command != "" && (strings.Contains(text, f.Command) || command != "" && strings.HasPrefix(f.Command, command))
+		}) {
+			out.step("What would settle it", text) // else a step does
 		}
 	case gate.Pass:
 		out.add("Would have seen", sensitivity(in))
 		out.add("Excluded", excluded(in))
 		out.add("Not judged", unjudged(in))
 	case gate.Invalid:
-		out.answer(document.Next, "What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+		out.step("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
 	out = append(out, s.Why.Facts()...)
 	if s.Outcome == gate.Regression {

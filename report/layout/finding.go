@@ -93,7 +93,7 @@ func worstFirst(all []finding) {
 	of := func(f finding) place { return place{f.Scenario, f.Event, f.Direction} }
 	change := map[place]float64{}
 	for _, f := range all {
-		if _, known := change[of(f)]; !known {
+		if _, known := change[of(f)]; !known || f.newANR() > 0 {
 			change[of(f)] = f.severity()
 		}
 	}
@@ -102,8 +102,18 @@ func worstFirst(all []finding) {
 			cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
 			cmp.Compare(b.broken(), a.broken()),
 			cmp.Compare(change[of(b)], change[of(a)]),
+			cmp.Compare(b.newANR(), a.newANR()),
 		)
 	})
+}
+
+// newANR returns 1 for an app that does not respond where it always did, which is graver than any
+// time that became longer with it, and 0 for all else.
+func (f finding) newANR() int {
+	if f.MetricName == "anr.count" && f.severity() >= newSeverity {
+		return 1
+	}
+	return 0
 }
 
 // newSeverity is the severity of what was never there before, such as an ANR: more than that of

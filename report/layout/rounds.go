@@ -307,11 +307,16 @@ func (s story) chart() *document.Chart {
 	return nil
 }
 
-// chartOf returns the chart of rounds.
+// chartOf returns the chart of rounds. Of a ratio it has what is missing to all, in percent: 98 % and
+// 99.6 % look alike, 2 % and 0.4 % do not.
 func chartOf(title string, m metric.Metric, rounds [][2]float64) *document.Chart {
-	chart := &document.Chart{Title: title, Unit: m.Unit}
+	chart, shown := &document.Chart{Title: title, Unit: m.Unit}, func(v float64) float64 { return v }
+	if m.Ratio {
+		chart.Title, chart.Unit = title+": percent missing to 100", "percent"
+		shown = func(v float64) float64 { return 100 * (1 - v) }
+	}
 	for _, v := range rounds[:min(len(rounds), maxCharted)] {
-		chart.Base, chart.Head = append(chart.Base, v[0]), append(chart.Head, v[1])
+		chart.Base, chart.Head = append(chart.Base, shown(v[0])), append(chart.Head, shown(v[1]))
 	}
 	return chart
 }

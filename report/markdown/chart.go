@@ -22,7 +22,7 @@ func chart(c *document.Chart) []block {
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString("\n```mermaid\n%%{init: {\"xyChart\": {\"height\": 260}}}%%\n")
+	b.WriteString("\n```mermaid\n%%{init: {\"xyChart\": {\"height\": 260, \"titleFontSize\": 14}}}%%\n")
 	fmt.Fprintf(&b, "xychart-beta\n  title \"%s\"\n  x-axis \"round\" 1 --> %d\n", quoted(c.Title), n)
 	fmt.Fprintf(&b, "  y-axis \"%s\" %s --> %s\n", quoted(c.Unit), number(min(0, slices.Min(all))), number(1.05*max(0, slices.Max(all))))
 	fmt.Fprintf(&b, "  bar [%s]\n  line [%s]\n```\n\nBars: the base build. Line: this build.\n", numbers(c.Base[:n]), numbers(c.Head[:n]))

@@ -17,7 +17,7 @@ func TestChart(t *testing.T) {
 	}
 	got := blocks[0].head
 	for _, want := range []string{
-		"```mermaid\n%%{init: {\"xyChart\": {\"height\": 260}}}%%\nxychart-beta\n",
+		"```mermaid\n%%{init: {\"xyChart\": {\"height\": 260, \"titleFontSize\": 14}}}%%\nxychart-beta\n",
 		"  title \"tap x init a: ms on A (B)\"\n  x-axis \"round\" 1 --> 2\n  y-axis \"ms\" 0.000 --> 12.60\n",
 		"  bar [5.000, 10.25]\n  line [12.00, 0.001230]\n```\n",
 		"Bars: the base build. Line: this build.\n",

@@ -226,6 +226,24 @@ func TestLegThatNeverCameIsMissed(t *testing.T) {
 	}
 }
 
+// The comment's heading is that of the report that is open: it is not repeated in the table nor in the
+// report. A report that is no longer the gravest has its heading again.
+func TestHeadingStandsOnce(t *testing.T) {
+	g := newGitHub(t)
+	in := fine()
+	in.Verdict = in.Verdict.WithLoss("1 of 2 runs is missing: the phone is gone")
+	g.leg(100, 1, commit("a"), "a").publish(t, in)
+	g.leg(100, 1, commit("a"), "b").publish(t, worse(1))
+	body := g.only(t).Body
+	if n := strings.Count(body, "### ❌ Regression"); n != 1 {
+		t.Errorf("the heading of the gravest leg stands %d times:\n%s", n, body)
+	}
+	wantIn(t, "the comment", body, "### ❌ Regression: b: ", "| b | ❌ Regression | as above |", "<summary>❌ b</summary>\n\n- **Blocks:**", "<summary>⚠️ a</summary>\n\n### ⚠️ Invalid: 1 of 2 runs is missing")
+	g.leg(100, 1, commit("a"), "c").publish(t, fine()) // which changes nothing in the others
+	after := g.only(t).Body
+	wantIn(t, "the comment", after, "<summary>❌ b</summary>\n\n- **Blocks:**", "<summary>⚠️ a</summary>\n\n### ⚠️ Invalid: 1 of 2 runs is missing", "<summary>✅ c</summary>\n\n### ✅ Pass")
+}
+
 // A headline is cut between the parts of a sentence.
 func TestHeadlineOfARowIsCutBetweenClauses(t *testing.T) {
 	row := matrixcomment.Row{Outcome: gate.Regression, Headline: "Regression: in read-mail after scroll, the time per frame is 146 % higher; " + strings.Repeat("99 % interval of the median run +134…+157 %, ", 8)}
@@ -245,7 +263,9 @@ func TestLegThatLostADevice(t *testing.T) {
 	if err := j.Publish(t.Context(), content(in)); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(g.only(t).Body); len(got) != 2 || !strings.HasPrefix(got[0], "| lost | ⚠️ Invalid | 1 of 2 runs is missing: the phone is gone; the rest passes") {
+	body := g.only(t).Body
+	wantIn(t, "the comment", body, "### ⚠️ Invalid: lost: 1 of 2 runs is missing: the phone is gone; the rest passes")
+	if got := rows(body); len(got) != 2 || got[0] != "| lost | ⚠️ Invalid | as above |" {
 		t.Errorf("the rows are %q, want the leg that lost a device first, and not as a pass", got)
 	}
 }

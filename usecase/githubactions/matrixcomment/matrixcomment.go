@@ -127,7 +127,7 @@ func (b Board) Namesakes(r Row) bool {
 // is shortened last.
 func (b Board) Body() (string, error) {
 	if len(b.Rows) == 1 && b.Rows[0].Leg == "" && b.Legs.Count < 2 {
-		return b.stamp().String() + "\n" + b.Rows[0].Text, nil
+		return b.stamp().String() + "\n" + b.Rows[0].headed(), nil
 	}
 	if len(b.Rows) > MaxLegs {
 		return "", fmt.Errorf("a comment holds at most %d legs of a matrix, and this is one more", MaxLegs)
@@ -146,6 +146,12 @@ func (b Board) Body() (string, error) {
 	}
 	head := b.stamp().String() + "\n" + b.overview(rows)
 	room := markdown.MaxComment - len(head)
+	for i := range rows { // the comment's own heading is that of the first report, if that is open
+		rows[i].Text = rows[i].headed()
+		if i == 0 && rows[i].opens() && b.leads(rows) {
+			rows[i].Text = rows[i].beheaded()
+		}
+	}
 	for i, r := range rows {
 		room -= len(r.folded(noRoom, i == 0))
 	}
@@ -182,6 +188,7 @@ func (b Board) overview(rows []Row) string {
 	}
 	count, names := b.Legs.missing(rows)
 	outcome, lead := rows[0].Outcome, rows[0].title()+": "+rows[0].lead()
+	leads := b.leads(rows)
 	of := prose.Count(len(rows), "leg", "legs")
 	if count > 0 {
 		of = fmt.Sprintf("%d of %d legs", len(rows), len(rows)+count)
@@ -194,14 +201,60 @@ func (b Board) overview(rows []Row) string {
 		}
 	}
 	fmt.Fprintf(&out, "### %s %s: %s\n\n%s: %s\n\n", Symbol(outcome), word(outcome), markdown.Escape(lead), of, strings.Join(parts, ", "))
+	if count > 0 {
+		out.WriteString("A leg without a verdict is still being measured, or its job ended without one: then its log says why.\n\n")
+	}
 	out.WriteString("| leg | verdict | |\n|---|---|---|\n")
-	for _, r := range rows {
-		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), Symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.lead()))
+	for i, r := range rows {
+		text := markdown.Escape(r.lead())
+		if i == 0 && leads {
+			text = "as above"
+		}
+		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), Symbol(r.Outcome), word(r.Outcome), text)
 	}
 	for _, name := range names {
 		fmt.Fprintf(&out, "| %s | %s | no verdict yet |\n", markdown.Escape(name), Symbol(""))
 	}
 	return out.String()
+}
+
+// leads reports whether the comment's headline is that of the first row, and not that a leg is missing.
+func (b Board) leads(rows []Row) bool {
+	count, _ := b.Legs.missing(rows)
+	return count == 0 || grave(rows[0].Outcome) >= grave(gate.Invalid)
+}
+
+// headingOpens begins the heading of a report.
+const headingOpens = "### "
+
+// heading returns where the heading of a row's report begins and ends; both are 0 if it has none. Who
+// accepted it stands above it.
+func (r Row) heading() (from, to int) {
+	at := 0
+	for line := range strings.Lines(r.Text) {
+		switch {
+		case strings.HasPrefix(line, headingOpens):
+			return at, at + len(line)
+		case !strings.HasPrefix(line, ">") && strings.TrimSpace(line) != "":
+			return 0, 0
+		}
+		at += len(line)
+	}
+	return 0, 0
+}
+
+// headed returns a row's report with a heading, which the first one of a comment is without.
+func (r Row) headed() string {
+	if _, to := r.heading(); to > 0 {
+		return r.Text
+	}
+	return headingOpens + Symbol(r.Outcome) + " " + word(r.Outcome) + ": " + markdown.Escape(r.lead()) + "\n\n" + r.Text
+}
+
+// beheaded returns a row's report without its heading.
+func (r Row) beheaded() string {
+	from, to := r.heading()
+	return r.Text[:from] + strings.TrimLeft(r.Text[to:], "\n")
 }
 
 // lead returns a row's headline without its outcome, which is next to it.
@@ -228,11 +281,14 @@ const (
 // gravest, is open where it is what needs attention.
 func (r Row) folded(text string, first bool) string {
 	opens := foldOpens
-	if first && grave(r.Outcome) >= grave("") {
+	if first && r.opens() {
 		opens = unfoldOpens
 	}
 	return "\n" + r.mark() + "\n" + opens + "<summary>" + Symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
 }
+
+// opens reports whether a row's report is open if it is the gravest: where it is what needs attention.
+func (r Row) opens() bool { return grave(r.Outcome) >= grave("") }
 
 // unfold returns the text of a row.
 func unfold(part string) string {
