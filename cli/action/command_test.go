@@ -369,6 +369,8 @@ func TestAcceptedChangeReachesTheHistory(t *testing.T) {
 		t.Fatalf("the check is %+v", c)
 	}
 	contains(t, "the comment", w.Comments(7)[0].Body, "> **Accepted** by [ann](", "pictures are larger now", "Regression")
+	w.blocksNothing("the comment", w.Comments(7)[0].Body)
+	w.blocksNothing("the check", w.Checks()[0].Summary)
 
 	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"], w.env["GITHUB_RUN_ATTEMPT"] = "pull_request", "refs/pull/7/merge", "2"
 	w.write("event.json", pull)
@@ -434,5 +436,15 @@ func TestAcceptedByTheCommit(t *testing.T) {
 	checks := w.Checks()
 	if c := checks[len(checks)-1]; c.Conclusion != "success" || c.Title != "Accepted by ann: worth it" {
 		t.Errorf("the check is %s, %q", c.Conclusion, c.Title)
+	}
+	w.blocksNothing("the comment", w.Comments(7)[0].Body)
+}
+
+// blocksNothing checks that a report of what was accepted does not say that it fails the build.
+func (w *workspace) blocksNothing(what, text string) {
+	w.t.Helper()
+	contains(w.t, what, text, "> **Accepted** by ", "- **Blocks:** nothing: accepted\n")
+	if strings.Contains(text, "the build fails") {
+		w.t.Errorf("%s says that it fails the build:\n%s", what, text)
 	}
 }

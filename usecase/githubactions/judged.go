@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -112,7 +113,7 @@ func (c *Client) Accept(ctx context.Context, j Judged) error {
 	line := acceptedLine(*j.Record.Accepted)
 	return c.CompleteCheck(ctx, &Check{id: j.id, name: j.Name}, CheckResult{
 		Conclusion: conclusionAccepted, Title: acceptedTitle(*j.Record.Accepted), Text: text,
-		Summary: line + prose.Fit(j.summary, maxCheckSummary-len(line)),
+		Summary: line + unblocked(prose.Fit(j.summary, maxCheckSummary-len(line))),
 	})
 }
 
@@ -144,6 +145,19 @@ func acceptedLine(a acceptance.Accepted) string {
 	return acceptedOpens + by + ": " + markdown.Escape(acceptance.Reason(a.Reason)) + "\n\n"
 }
 
+// blocksLine matches the line of a report that says whether it fails the build.
+var blocksLine = regexp.MustCompile(`(?m)^- \*\*Blocks:\*\* .*$`)
+
+// unblocked returns a report that says that it blocks nothing, since it was accepted. It is not longer
+// than before.
+func unblocked(report string) string {
+	at := blocksLine.FindStringIndex(report)
+	if at == nil {
+		return report
+	}
+	return report[:at[0]] + "- **Blocks:** nothing: accepted" + report[at[1]:]
+}
+
 // AmendComment adds who accepted it to the report of each accepted leg, if there is a comment.
 func (c *Client) AmendComment(ctx context.Context, pull int, accepted []Judged) error {
 	for _, j := range accepted {
@@ -159,7 +173,7 @@ func (c *Client) AmendComment(ctx context.Context, pull int, accepted []Judged) 
 				if strings.HasPrefix(row.Text, acceptedOpens) {
 					_, row.Text, _ = strings.Cut(row.Text, "\n\n")
 				}
-				row.Text = acceptedLine(*j.Record.Accepted) + row.Text
+				row.Text = acceptedLine(*j.Record.Accepted) + unblocked(row.Text)
 				if _, err := c.Comment(ctx, pull, j.Record.Config, row, j.Record.Head, false); err != nil {
 					return err
 				}

@@ -188,7 +188,11 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 	if err := markdown.Render(&b, d, document.Options{Limit: limit - len(above) - len(below), Picture: r.picture()}); err != nil {
 		return "", err
 	}
-	return r.Runner.redact(above + b.String() + below), nil
+	text := b.String()
+	if r.accepted != nil {
+		text = unblocked(text)
+	}
+	return r.Runner.redact(above + text + below), nil
 }
 
 // picture returns the address of the report's picture, which is next to its page; "" where the page
