@@ -163,6 +163,10 @@ func TestTrendSite(t *testing.T) {
 	if len(pages) != 2 || !strings.Contains(string(index), `<a href="scenarios/read-mail-`) {
 		t.Errorf("pages %v; the index has no link to the new one", pages)
 	}
+	found, _ := filepath.Glob(filepath.Join(site, "scenarios", "read-mail-*.html"))
+	if text, err := os.ReadFile(found[0]); err != nil || !strings.Contains(string(text), `<a href="#p-p0">time per frame</a>`) || !strings.Contains(string(text), `<figure id="p-p0">`) {
+		t.Errorf("%v: the row of a number does not lead to its picture", err)
+	}
 	for _, page := range append(pages, filepath.Join(site, "index.html")) {
 		text, err := os.ReadFile(page)
 		if err != nil {

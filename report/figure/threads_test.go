@@ -56,6 +56,9 @@ func TestThreadsDraw(t *testing.T) {
 	if _, y, _ := box(t, svg, "blocked"); y == ioY {
 		t.Error("the render thread's steps stand in the lane of the binder thread")
 	}
+	if name := strings.Index(svg, `>main of mail</text>`); name < strings.Index(svg, `class="handover"`) || name < strings.Index(svg, `class="limit"`) {
+		t.Error("a lane's name is drawn below the lines that may cross it")
+	}
 	if n := strings.Count(svg, `class="handover"`); n != 3 {
 		t.Errorf("the path goes over %d times, want from main to binder, back, and to the render thread", n)
 	}

@@ -99,19 +99,19 @@ func newPage(d document.Document) page {
 // longWord is how many characters of a word fit on a line of a phone.
 const longWord = 28
 
-// soft returns text that may break behind the dots, slashes and signs of a long name, so that a
-// phone shows "com.example.MessageView." and "decodeImages", and no half of a word.
+// soft returns text that may break behind the dots, slashes and signs of a long name, and between
+// two commits, so that a phone shows "com.example.MessageView." and "decodeImages", and no half of a word.
 func soft(s string) template.HTML {
 	var b strings.Builder
 	for i, word := range strings.Split(s, " ") {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
+		ends := softEnds
 		if utf8.RuneCountInString(word) <= longWord {
-			b.WriteString(template.HTMLEscapeString(word))
-			continue
+			ends = softRange
 		}
-		for _, part := range strings.SplitAfter(softEnds.Replace(word), softBreak) {
+		for _, part := range strings.SplitAfter(ends.Replace(word), softBreak) {
 			part, more := strings.CutSuffix(part, softBreak)
 			b.WriteString(template.HTMLEscapeString(part))
 			if more {
@@ -125,7 +125,10 @@ func soft(s string) template.HTML {
 // softBreak stands for a possible break: no text of a document has it.
 const softBreak = "\x00"
 
-var softEnds = strings.NewReplacer(".", "."+softBreak, "/", "/"+softBreak, "$", "$"+softBreak, "#", "#"+softBreak, "_", "_"+softBreak)
+var (
+	softEnds  = strings.NewReplacer("..", ".."+softBreak, ".", "."+softBreak, "/", "/"+softBreak, "$", "$"+softBreak, "#", "#"+softBreak, "_", "_"+softBreak)
+	softRange = strings.NewReplacer("..", ".."+softBreak) // of two commits
+)
 
 // fewSections is how many sections need no list of contents.
 const fewSections = 2

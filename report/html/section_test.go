@@ -36,6 +36,7 @@ func TestSoftBreaks(t *testing.T) {
 	for text, want := range map[string]string{
 		"works in com.example.demo.MessageView.decodeImages <now>": "works in com.<wbr>example.<wbr>demo.<wbr>MessageView.<wbr>decodeImages &lt;now&gt;",
 		"com.example.demo 1.4.0":                                   "com.example.demo 1.4.0",
+		"0123456789..abcdef0123":                                   "0123456789..<wbr>abcdef0123",
 		"<script>alert(1)</script>.com.example.attack":             "&lt;script&gt;alert(1)&lt;/<wbr>script&gt;.<wbr>com.<wbr>example.<wbr>attack",
 	} {
 		if got := string(soft(text)); got != want {

@@ -85,6 +85,9 @@ func (s story) first(in Input) []document.Fact {
 	case gate.Invalid:
 		out.step("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
+	if in.Verdict.Lost != "" && s.Outcome != gate.Regression && len(in.Next) == 0 {
+		out.answer(document.Next, "What to do", "measure what is missing again")
+	}
 	out = append(out, s.Why.Facts()...)
 	if s.Outcome == gate.Regression {
 		out.answer(document.Why, "Why", whyOf(in.Why, longerStart(with(s.Findings, gate.ToRegression))))

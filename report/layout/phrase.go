@@ -69,6 +69,8 @@ func (f finding) happening() string {
 	switch {
 	case f.beyondLimit():
 		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, wording.IsOrAre(title), f.amountOf(c.Value), f.amountOf(*c.Limit))
+	case c.Expected == 0 && f.Metric.Mean && value == "1":
+		return fmt.Sprintf("in %s, there %s 1 %s per repetition where none is expected", subject, f.verb("is", "be"), singular.Replace(title))
 	case c.Expected == 0 && f.Metric.Mean:
 		are := "are"
 		if value == "1" {
@@ -86,6 +88,9 @@ func (f finding) happening() string {
 	}
 	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(wording.IsOrAre(title), "be"), wording.Amount(c.Change, "higher", "lower"))
 }
+
+// singular turns the titles of rare events into one of them.
+var singular = strings.NewReplacer("ANRs", "ANR", "frames", "frame")
 
 // verb returns the verb for a finding or a suspect: "may render", where a finding "renders".
 func (f finding) verb(certain, doubtful string) string {

@@ -30,6 +30,15 @@ func TestRefreshLead(t *testing.T) {
 	}
 }
 
+// A refused run is named by its device, where that is known.
+func TestRefusedRunsAreNamedByDevice(t *testing.T) {
+	judged := Input{Verdict: gate.Verdict{Runs: []gate.RunVerdict{runVerdict("a1b2", gate.Regression, upgraded[0])}}}
+	in := RefreshInput{Judged: &judged, Refresh: saved.Refresh{Refused: []saved.Refusal{{ID: "a1b2", Reason: "it is worse"}, {ID: "c3", Reason: "it is lost"}}}}
+	if got, want := factOf(Refresh(in), "Refused"), "Google Nexus 9 (Android 5.0.0) (a1b2): it is worse\nc3: it is lost"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Ten rejected runs are listed, each with its reason, and the rest counted.
 func TestRefreshRefusals(t *testing.T) {
 	var r saved.Refresh

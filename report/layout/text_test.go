@@ -248,6 +248,11 @@ func TestTextOfMetricsInThePlural(t *testing.T) {
 			t.Errorf("%s: the report begins\n%.120s\nwant\n%s", metric, got, want)
 		}
 	}
+	one := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, compared("", "anr.input", 0, 0, 1, gate.ToRegression))}}}
+	const want = "Regression: in open-message, there is 1 ANR by input per repetition where none is expected"
+	if got := strings.Join(strings.Fields(textOf(t, one, document.Options{})), " "); !strings.HasPrefix(got, want) {
+		t.Errorf("of one the report begins\n%.120s\nwant\n%s", got, want)
+	}
 }
 
 // A pass reports what it is worth only if that holds for every run.
