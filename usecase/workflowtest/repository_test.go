@@ -108,20 +108,19 @@ func (r *repository) releaseAction() {
 	for _, file := range []string{"action.yml", "go.mod", "scripts/fetch-release", "scripts/build-action", "scripts/sources-digest"} {
 		r.copy(filepath.Join("../..", file), filepath.Join(r.action, file))
 	}
-	binary := program(r.t)
-	data := []byte(r.read(binary))
+	makeOnce(r.t)
 	asset := "apkgate_" + version + "_" + runtime.GOOS + "_" + runtime.GOARCH
 	digest, err := exec.Command("bash", filepath.Join(r.action, "scripts/sources-digest")).Output()
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.write(filepath.Join(r.action, "release.sha256"), fmt.Sprintf("version %s\nsources %s%x  %s\n", version, digest, sha256.Sum256(data), asset))
+	r.write(filepath.Join(r.action, "release.sha256"), fmt.Sprintf("version %s\nsources %s%x  %s\n", version, digest, made.sum, asset))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path != "/"+version+"/"+asset {
 			http.NotFound(w, q)
 			return
 		}
-		w.Write(data)
+		w.Write(made.binary)
 	}))
 	r.t.Cleanup(server.Close)
 	r.releases = server.URL
@@ -226,12 +225,14 @@ devices:
 `, apk, test, history, strings.Join(phones, "\n  - simulated: "))
 }
 
-// made is what is made once for all tests: the program, and a folder with the builds of its demo
-// and a history of one of them.
+// made is what is made once for all tests: the program with its checksum, and a folder with the
+// builds of its demo and a history of one of them.
 var made struct {
 	sync.Once
-	dir string
-	err error
+	dir    string
+	binary []byte
+	sum    [sha256.Size]byte
+	err    error
 }
 
 func makeOnce(t *testing.T) string {
@@ -240,7 +241,10 @@ func makeOnce(t *testing.T) string {
 		if made.dir, made.err = os.MkdirTemp("", "apkgate-acttest-"); made.err != nil {
 			return
 		}
-		made.err = errors.Join(buildProgram(made.dir), makeHistory(made.dir))
+		if made.err = errors.Join(buildProgram(made.dir), makeHistory(made.dir)); made.err == nil {
+			made.binary, made.err = os.ReadFile(filepath.Join(made.dir, "apkgate"))
+			made.sum = sha256.Sum256(made.binary)
+		}
 	})
 	if made.err != nil {
 		t.Fatal(made.err)
@@ -248,8 +252,9 @@ func makeOnce(t *testing.T) string {
 	return made.dir
 }
 
+// buildProgram builds it without symbols: each job downloads it, and checks its sum.
 func buildProgram(dir string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "apkgate"), "../../cmd/apkgate")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "apkgate"), "../../cmd/apkgate")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly") // as build-action: what one compiles, the other need not
 	return ran(cmd)
 }
