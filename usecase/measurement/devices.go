@@ -49,6 +49,9 @@ func Ready(ctx context.Context, c terminal.Console, cfg *config.Config) (devices
 		return errors.Join(errs...)
 	}
 	specs, err := specs(ctx, c, cfg)
+	if err == nil {
+		err = serverRuns(ctx, c, specs)
+	}
 	if err != nil {
 		return nil, closing, err
 	}
@@ -112,7 +115,7 @@ func connected(c terminal.Console, spec config.Device) (Device, error) {
 // specs returns the devices that the configuration names, or the one that adb sees.
 func specs(ctx context.Context, c terminal.Console, cfg *config.Config) ([]config.Device, error) {
 	if len(cfg.Devices) > 0 {
-		return cfg.Devices, serverRuns(ctx, c, cfg.Devices)
+		return cfg.Devices, nil
 	}
 	if serial := adb.EnvSerial(c.Getenv); serial != "" {
 		return []config.Device{{Serial: serial, Name: serial}}, nil

@@ -62,7 +62,7 @@ func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t I
 			return nil, nil, err
 		}
 	}
-	r, err := readyFor(ctx, c, cfg, t.Farm, measuring{t.Parallel, t.Again, t.Session, t.Pool})
+	r, err := readyFor(ctx, c, cfg, t.Farm, measuring{t.Parallel, t.Again, t.Session, t.Pool, nil})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -74,7 +74,7 @@ func (p plan) measure(ctx context.Context, c terminal.Console, cfg *config.Confi
 	if len(p.places) == 0 {
 		return nil, nil
 	}
-	r, err := readyFor(ctx, c, cfg, f.Farm, measuring{f.Parallel, f.Again, f.Session, f.Pool})
+	r, err := readyFor(ctx, c, cfg, f.Farm, measuring{f.Parallel, f.Again, f.Session, f.Pool, f.Tape})
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,9 @@ const thisComputer = "this computer"
 // they stay for later use; without one they are stopped when nothing is left for them.
 func ready(ctx context.Context, c terminal.Console, cfg *config.Config, f measuring) (readied, error) {
 	devices, err := specs(ctx, c, cfg)
+	if err == nil && f.tape == nil { // the devices of a recording are not there
+		err = serverRuns(ctx, c, devices)
+	}
 	if err != nil {
 		return readied{}, err
 	}
@@ -79,6 +82,7 @@ type measuring struct {
 	parallel, again int
 	session         string
 	pool            *labs.Pool // nil: none that outlives it
+	tape            Tape       // nil: none
 }
 
 // printPlaces prints that devices on this computer that have jobs wait for each other, though they
