@@ -1,8 +1,8 @@
 // Package importer converts the result files of other measuring tools to runs: androidx
 // Macrobenchmark and Microbenchmark, from their files or from the output of an instrumentation,
-// flashlight, and the plain list of {name, unit, value}, as JSON or as CSV. It recognizes a file by its content, never
-// by its name. It opens no files, and does not read apkgate's own records: Detect recognizes them,
-// and package run decodes them.
+// flashlight, the plain list of {name, unit, value}, as JSON or as CSV, and lines of name=value. It
+// recognizes a file by its content, never by its name. It opens no files, and does not read apkgate's
+// own records: Detect recognizes them, and package run decodes them.
 //
 // A number only gets a catalogue's name if it was measured as such. What the tool measured
 // differently keeps a name of its own, and each run's context says which tool measured it

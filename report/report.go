@@ -2,11 +2,12 @@
 //
 // An answer is laid out once, as a document (report/layout makes one of a verdict, of a comparison
 // of two builds, and of a refresh), and every format renders documents: text, Markdown, HTML,
-// SVG, SARIF, code quality, JSON. A new format is a package that renders a document, and a line here; the command line
-// derives its flags from the list. This package renders nothing itself.
+// SVG, SARIF, code quality, JSON. A new format is a package that renders a document, and a line here;
+// the command line derives its flags from the list. This package renders nothing itself.
 //
 // The contents are made in wording, figure, causes and layout, saved by saved, and rendered by
-// text, markdown, html, svg, sarif and codequality. Of these only layout, causes and saved know what was judged.
+// text, markdown, html, svg, sarif and codequality. Of these only layout, causes and saved know what
+// was judged.
 package report
 
 import (

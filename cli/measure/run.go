@@ -127,20 +127,7 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	if err != nil {
 		return err
 	}
-	f.OutputFlags.Defaults(cfg.Report)
-	f.OutputFlags.Places = sourcelocation.Of(c, cfg, f.ConfigFlags.File())
-	if err := f.OutputFlags.Check(); err != nil {
-		return err
-	}
-	if f.report != "" {
-		if err := atomicfile.Writable(f.report); err != nil {
-			return err
-		}
-		f.Evidence.Report, f.keep = f.report, cmp.Or(f.keep, runevidence.InReport(f.report))
-	}
-	written := slices.Concat(f.OutputFlags.Files(), interleaved.KeptFiles(f.keep))
-	read := append([]string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
-	if err := atomicfile.KeepsInput(written, read, cfg.App.APKs()); err != nil {
+	if err := f.checkOutputs(c, cfg, set.Store); err != nil {
 		return err
 	}
 	within, err := f.why.Within(cfg)
@@ -195,6 +182,24 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 		err = gateRuns(ctx, s, store, measured, within, f)
 	}
 	return errors.Join(err, store.Close())
+}
+
+// checkOutputs completes what is written where, and checks that before anything is measured.
+func (f *runFlags) checkOutputs(c terminal.Console, cfg *config.Config, store string) error {
+	f.OutputFlags.Defaults(cfg.Report)
+	f.OutputFlags.Places = sourcelocation.Of(c, cfg, f.ConfigFlags.File())
+	if err := f.OutputFlags.Check(); err != nil {
+		return err
+	}
+	if f.report != "" {
+		if err := atomicfile.Writable(f.report); err != nil {
+			return err
+		}
+		f.Evidence.Report, f.keep = f.report, cmp.Or(f.keep, runevidence.InReport(f.report))
+	}
+	written := slices.Concat(f.OutputFlags.Files(), interleaved.KeptFiles(f.keep))
+	read := append([]string{store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
+	return atomicfile.KeepsInput(written, read, cfg.App.APKs())
 }
 
 // gateRuns checks the runs, measures more if that leaves something undecided, accepts them if
