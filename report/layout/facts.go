@@ -33,12 +33,17 @@ func (l *factList) answer(to document.Question, label, text string) {
 	}
 }
 
-// step adds what to do next. A command at its end is one to be copied.
-func (l *factList) step(label, text string) {
-	if text != "" {
-		text, command := commandOf(text)
-		*l = append(*l, document.Fact{Label: label, Text: text, Command: command, Answers: document.Next})
+// step adds what a verdict says to do next. A command at its end is one to be copied, unless a
+// stranger may have written it.
+func (l *factList) step(label, text string, stranger bool) {
+	if text == "" {
+		return
 	}
+	fact := document.Fact{Label: label, Text: text, Answers: document.Next}
+	if !stranger {
+		fact.Text, fact.Command = commandOf(text)
+	}
+	*l = append(*l, fact)
 }
 
 // commandOf splits the only command of a text off its end: "accept it: apkgate baseline accept 4f2a".
@@ -76,14 +81,14 @@ func (s story) first(in Input) []document.Fact {
 		if !slices.ContainsFunc(in.Next, func(f document.Fact) bool {
 			return f.Command != "" && (strings.Contains(text, f.Command) || command != "" && strings.HasPrefix(f.Command, command))
 		}) {
-			out.step("What would settle it", text) // else a step does
+			out.step("What would settle it", text, in.Stranger) // else a step does
 		}
 	case gate.Pass:
 		out.add("Would have seen", sensitivity(in))
 		out.add("Excluded", excluded(in))
 		out.add("Not judged", unjudged(in))
 	case gate.Invalid:
-		out.step("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+		out.step("What to do", inTurn(hints(in.Verdict, gate.Invalid)), in.Stranger)
 	}
 	if in.Verdict.Lost != "" && s.Outcome != gate.Regression && len(in.Next) == 0 {
 		out.answer(document.Next, "What to do", "measure what is missing again")

@@ -28,6 +28,9 @@ import (
 // Input is the input of a report. Only Verdict is required.
 type Input struct {
 	Verdict gate.Verdict
+	// Stranger reports that a stranger may have written the verdict: its texts are shown, and no
+	// command in them is one to be copied.
+	Stranger bool
 	// Runs are the checked runs, found by their ID. Their frames are drawn where they kept any.
 	Runs []run.Run
 	// Energy is where the energy of checked runs went compared with similar runs, found by the

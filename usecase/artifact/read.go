@@ -84,6 +84,7 @@ func readFolder(dir string) (Report, error) {
 		return Report{}, fmt.Errorf("%s: %w", verdictFile, err)
 	}
 	in := layout.OfVerdict(v)
+	in.Stranger = true
 	if n := len(in.Verdict.Runs); n > maxRuns {
 		return Report{}, fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
 	}

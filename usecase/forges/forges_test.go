@@ -119,6 +119,24 @@ func TestHostileReport(t *testing.T) {
 	})
 }
 
+// No hint of a report is a command to be copied.
+func TestHintsAreNoCommands(t *testing.T) {
+	each(t, func(t *testing.T, l *lab) {
+		for i, outcome := range []gate.Outcome{gate.Inconclusive, gate.Invalid} {
+			in := passed()
+			r := &in.Verdict.Runs[0]
+			in.Verdict.Verdict, r.Verdict = outcome, outcome
+			r.Reason, r.Hint = "it is not known", "do this first: apkgate baseline prune --keep 0"
+			l.later(9000+i, forgetest.Head)
+			l.good(left(t, in))
+			body := l.only().Body
+			if !strings.Contains(body, "do this first: apkgate baseline prune") || strings.Contains(body, "`apkgate baseline prune") {
+				t.Errorf("%s: the comment is\n%s", outcome, body)
+			}
+		}
+	})
+}
+
 // A line that begins with a slash does not, whatever stands before it.
 func TestSafe(t *testing.T) {
 	for body, want := range map[string]string{
