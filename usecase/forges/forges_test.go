@@ -439,6 +439,22 @@ func TestGivenByFlags(t *testing.T) {
 	}
 }
 
+// A token that goes over a network unencrypted is reported, and one that stays on this computer is not.
+func TestUnencryptedTokenIsReported(t *testing.T) {
+	k := kinds["Gitea"]
+	s := k.start(t)
+	for server, says := range map[string]string{s.URL: "", "http://localhost:3000": "", "https://git.example": "", "http://git.example": "The token is sent unencrypted", "http://10.0.0.7": "The token is sent unencrypted"} {
+		env, said := k.env(t, s), ""
+		env["GITHUB_API_URL"] = server + "/api/v1"
+		if _, err := k.open(forges.Options{Getenv: func(name string) string { return env[name] }, Token: forgetest.Token, Log: func(text string) { said += text }}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(said, says) || says == "" && said != "" {
+			t.Errorf("%s: it says %q", server, said)
+		}
+	}
+}
+
 // An address that could end a link, or has a password, is none.
 func TestLink(t *testing.T) {
 	for address, ok := range map[string]bool{

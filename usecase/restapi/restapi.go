@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,9 +41,13 @@ type Client struct {
 	secrets []string
 }
 
-// NewClient returns a client. The secrets are in no error.
+// NewClient returns a client. The secrets are in no error. A token that others on the network can read
+// is reported.
 func NewClient(over Transport, secrets ...string) *Client {
 	ready := over.Ready()
+	if host := ready.API.Hostname(); ready.API.Scheme == "http" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		ready.Log(fmt.Sprintf("The token is sent unencrypted: the address of %s begins with http, not https.", ready.Server))
+	}
 	return &Client{
 		over: ready, secrets: secrets,
 		http: &http.Client{Transport: ready, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
