@@ -207,7 +207,7 @@ func TestLegThatNeverCameIsMissed(t *testing.T) {
 		}
 		post("api 10", fine())
 		body := post("api 2", fine())
-		wantIn(t, "the comment without a leg", body, "### ⚠️ Invalid: 1 of 3 legs has no verdict yet"+absent+"\n", "2 of 3 legs: 2 pass, 1 without a verdict yet")
+		wantIn(t, "the comment without a leg", body, "### ⚠️ Invalid: 1 of 3 legs has no verdict yet"+absent+"\n", "2 of 3 legs: 2 pass, 1 without a verdict yet", "its job ended without one: then its log says why")
 		if got := rows(body); len(got) < 2 || !strings.HasPrefix(got[0], "| api 2 |") || !strings.HasPrefix(got[1], "| api 10 |") {
 			t.Errorf("the rows are %q, want api 2 before api 10", got)
 		}
