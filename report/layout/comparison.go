@@ -65,9 +65,9 @@ func Comparison(in ComparisonInput) document.Document {
 		linkRows(tables, scenario, drawings)
 		d.Sections, folded = append(d.Sections, tables[:unfoldedTables]...), append(folded, tables[unfoldedTables:]...)
 	}
+	d.Sections = append(d.Sections, why.Groups()...)
 	d.Sections = append(append(d.Sections, in.rounds(drawings)), folded...)
 	d.Chart = in.charted(drawings)
-	d.Sections = append(d.Sections, why.Groups()...)
 	d.Problems = append(worseIn(in, why), why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.Catalogue, "the base build")
 	d.Data = saved.OfComparison(v, why.energy, why.causes(), in.CausesTotal)
