@@ -69,10 +69,12 @@ func (f finding) happening() string {
 	switch {
 	case f.beyondLimit():
 		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, wording.IsOrAre(title), f.amountOf(c.Value), f.amountOf(*c.Limit))
-	case c.Expected == 0 && f.Metric.Mean && value == "1":
-		return fmt.Sprintf("in %s, there %s 1 %s per repetition where none is expected", subject, f.verb("is", "be"), singular.Replace(title))
 	case c.Expected == 0 && f.Metric.Mean:
-		return fmt.Sprintf("in %s, there %s %s %s per repetition where none are expected", subject, f.verb("are", "be"), value, title)
+		are := "are"
+		if value == "1" {
+			are, title = "is", singular.Replace(title)
+		}
+		return fmt.Sprintf("in %s, there %s %s %s per repetition where none are expected", subject, f.verb(are, "be"), value, title)
 	case c.Expected == 0 || f.Metric.Signed:
 		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(wording.IsOrAre(title), "be"), value, expected, wording.IsOrAre(title))
 	case f.MetricName == "frames.count":

@@ -249,7 +249,7 @@ func TestTextOfMetricsInThePlural(t *testing.T) {
 		}
 	}
 	one := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, compared("", "anr.input", 0, 0, 1, gate.ToRegression))}}}
-	const want = "Regression: in open-message, there is 1 ANR by input per repetition where none is expected"
+	const want = "Regression: in open-message, there is 1 ANR by input per repetition where none are expected"
 	if got := strings.Join(strings.Fields(textOf(t, one, document.Options{})), " "); !strings.HasPrefix(got, want) {
 		t.Errorf("of one the report begins\n%.120s\nwant\n%s", got, want)
 	}
