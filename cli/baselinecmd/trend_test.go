@@ -303,6 +303,13 @@ func TestTrendSiteKeepsRuns(t *testing.T) {
 			}
 		}
 	}
+	scenario, err := filepath.Glob(filepath.Join(site, "scenarios", "*.html"))
+	if err != nil || len(scenario) != 1 {
+		t.Fatalf("%v, %v", scenario, err)
+	}
+	if text, err := os.ReadFile(scenario[0]); err != nil || !regexp.MustCompile(`<a href="\.\./measured/[^"]+/2026-01-26-[0-9a-f]+\.html"><text [^>]+>▲ \+20`).Match(text) {
+		t.Errorf("%v: the step in the picture does not lead to its night", err)
+	}
 	folder := filepath.Dir(pages[0])
 	for day := range 310 {
 		name := time.Date(2024, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) + "-00000000.html"

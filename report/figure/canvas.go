@@ -65,6 +65,17 @@ func (c *canvas) text(class string, x, y float64, a anchor, s string) {
 	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, px(x), px(y), a, xmlText(s))
 }
 
+// link makes what is drawn lead to an address, "" for none.
+func (c *canvas) link(address string, draw func()) {
+	if address == "" {
+		draw()
+		return
+	}
+	fmt.Fprintf(&c.b, `<a href="%s">`, xmlText(address))
+	draw()
+	c.b.WriteString("</a>")
+}
+
 // xmlText escapes text for an element or an attribute, and drops what XML forbids.
 func xmlText(s string) string { return html.EscapeString(wording.Visible(s)) }
 

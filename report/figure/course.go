@@ -59,6 +59,7 @@ type CourseStep struct {
 	Tone     document.Tone
 	Text     string // "+12 %"
 	Accepted bool   // someone decided that it is intended
+	Link     string // the address of the night's page, "" for none
 }
 
 // CourseMark is a run of its own.
@@ -145,10 +146,10 @@ func drawSteps(c *canvas, x scale, steps []CourseStep, top, tall float64) {
 			text += " ✓"
 		}
 		if room := textWidth(text); at+room <= free+sideRoom {
-			c.text("small halo tone "+classOf(s.Tone), at, top-7, startAt, text)
+			c.link(s.Link, func() { c.text("small halo tone "+classOf(s.Tone), at, top-7, startAt, text) })
 			free = at - 6
 		} else if at-room >= x.from && at <= free {
-			c.text("small halo tone "+classOf(s.Tone), at, top-7, endAt, text)
+			c.link(s.Link, func() { c.text("small halo tone "+classOf(s.Tone), at, top-7, endAt, text) })
 			free = at - room - 6
 		}
 	}

@@ -30,6 +30,16 @@ type number struct {
 	change   *trend.Change // the last one, nil for none
 	device   int           // the only device that shows it, -1 for the fleet
 	weight   float64
+	page     func(runs []string) string // the address of the page of a night's runs; nil for none
+}
+
+// ranked returns all numbers, news first, whose steps lead to the pages of their nights.
+func (in Input) ranked(scenarios []trend.Scenario) []number {
+	all := ranked(scenarios)
+	for i := range all {
+		all[i].page = in.pageOf
+	}
+	return all
 }
 
 // ranked returns all numbers, news first.

@@ -149,7 +149,11 @@ func (n number) row(s trend.Series) figure.CourseRow {
 		if c.Direction == gate.ToRegression {
 			tone = document.Worse
 		}
-		out.Steps = append(out.Steps, figure.CourseStep{At: c.First, Tone: tone, Text: wording.Shift(n.Metric, c.Shift, c.Change), Accepted: c.Decision != nil})
+		step := figure.CourseStep{At: c.First, Tone: tone, Text: wording.Shift(n.Metric, c.Shift, c.Change), Accepted: c.Decision != nil}
+		if n.page != nil {
+			step.Link = n.page(n.scenario.Nights[c.First].Runs)
+		}
+		out.Steps = append(out.Steps, step)
 	}
 	return out
 }

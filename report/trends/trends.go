@@ -76,7 +76,7 @@ const leastNights = 6
 
 // Of lays out all scenarios as one document.
 func Of(in Input) document.Document {
-	d := in.document(ranked(in.Scenarios), len(in.Scenarios) > 1)
+	d := in.document(in.ranked(in.Scenarios), len(in.Scenarios) > 1)
 	d.Sections = append(d.Sections, in.reports()...)
 	return d
 }
