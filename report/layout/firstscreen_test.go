@@ -28,7 +28,7 @@ func TestOneLineForADevice(t *testing.T) {
 func TestNewANRLeads(t *testing.T) {
 	cpu, anr := compared("", "cpu.time_ms", 2000, 50, 6000, gate.ToRegression), compared("", "anr.count", 0, 0, 1, gate.ToRegression)
 	in := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("A1", gate.Regression, upgraded[0], cpu, anr)}}}
-	lacks(t, commentOf(t, in), "### ❌ Regression: in open-message, there is 1 ANR per repetition where none is expected on Google Nexus 9 with Android 5.0.0",
+	lacks(t, commentOf(t, in), "### ❌ Regression: in open-message, there is 1 ANR per repetition where none are expected on Google Nexus 9 with Android 5.0.0",
 		"\n❌ Google Nexus 9 (Android 5.0.0): whole run: ANRs ")
 }
 

@@ -4,7 +4,7 @@
 //
 // The devices are simulated, so that it shows that the whole chain finds injected faults, not what
 // real phones would do.
-package experimentsexperiments
+package experiments
 
 import (
 	"context"

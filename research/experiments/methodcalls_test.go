@@ -1,4 +1,4 @@
-package experimentsexperiments
+package experiments
 
 import (
 	"bytes"

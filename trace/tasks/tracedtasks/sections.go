@@ -200,8 +200,14 @@ func (s *section) kind(thread string) string {
 		return run.MainThread
 	case strings.HasPrefix(s.unit.Name, "AsyncTask"):
 		return run.AsyncTask
-	case s.unit.Name == thread:
+	case named(s.unit.Name, thread):
 		return run.HandlerThread
 	}
 	return run.ThreadPool
+}
+
+// named reports whether a thread has a name, of which the kernel keeps 15 bytes: the first ones, or
+// the last ones of a name with a dot (TASK_COMM_LEN, and SetThreadName of libartbase's utils.cc).
+func named(name, thread string) bool {
+	return name == thread || len(thread) == 15 && (strings.HasPrefix(name, thread) || strings.HasSuffix(name, thread))
 }

@@ -119,6 +119,25 @@ func TestReadSections(t *testing.T) {
 }
 
 // Names that only look like the convention's are no tasks.
+// The kernel keeps 15 bytes of the name of a looper's thread.
+func TestReadSectionsOfLongNames(t *testing.T) {
+	t.Parallel()
+	for unit, c := range map[string]struct{ thread, kind string }{
+		"Operations-thread":      {"Operations-thre", run.HandlerThread},
+		"com.example.background": {"mple.background", run.HandlerThread},
+		"CameraBackground":       {"pool-1-thread-1", run.ThreadPool},
+		"Operations":             {"Operation", run.ThreadPool},
+	} {
+		in := text(
+			mark("main", 100, 100, 10, "S|100|task:"+unit+"/1>com.example.Flush|1"),
+			mark(c.thread, 101, 100, 12, "B|100|task#1 com.example.Flush"), mark(c.thread, 101, 100, 40, "E|100"),
+		)
+		if list := read(t, in, "", tracedtasks.SectionsSource); list == nil || len(list.Units) != 1 || list.Units[0].Kind != c.kind {
+			t.Errorf("%s on %s: %+v, want a %s", unit, c.thread, list, c.kind)
+		}
+	}
+}
+
 func TestReadSectionsOfOtherNames(t *testing.T) {
 	t.Parallel()
 	in := text(
