@@ -58,6 +58,9 @@ func TestScale(t *testing.T) {
 			t.Errorf("the scale of %v is %v with %d ticks", ends, s, len(s.ticks(5)))
 		}
 	}
+	if t0 := newScale(0, 0, 0, 100, false).ticks(5); len(t0) == 0 || t0[0] != 0 || t0[len(t0)-1] < 0.5 {
+		t.Errorf("of nothing but zeros the ticks are %v, want those from 0 to 1", t0)
+	}
 }
 
 var numbers = regexp.MustCompile(`M([\d.-]+) [\d.-]+V([\d.-]+)`)

@@ -22,7 +22,7 @@ const wideRange = 8
 // newScale covers the values with a margin. logarithmic is used if all values are positive and
 // their range is wide.
 func newScale(low, high, from, to float64, logarithmic bool) scale {
-	if !finite(low) || !finite(high) || low > high {
+	if !finite(low) || !finite(high) || low > high || low == 0 && high == 0 {
 		low, high = 0, 1
 	}
 	s := scale{low: low, high: high, from: from, to: to}
