@@ -103,6 +103,37 @@ func TestStartBeforeManyFrames(t *testing.T) {
 	}
 }
 
+// A start in which the process is made has the time until then, by the launch if that is known, or
+// begins with the process.
+func TestStartWithItsProcess(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for launched, want := range map[bool][]overview.Part{
+		true: {
+			{Name: overview.UntilProcess, At: 0, For: 5 * ms}, {Name: overview.UntilBound, At: 5 * ms, For: 4 * ms}, {Name: overview.Bind, At: 9 * ms, For: 6 * ms},
+			{Name: overview.Resume, At: 16 * ms, For: 3 * ms}, {Name: overview.Displayed, At: 0, For: 29 * ms},
+		},
+		false: {{Name: overview.UntilBound, At: 0, For: 4 * ms}, {Name: overview.Bind, At: 4 * ms, For: 6 * ms}, {Name: overview.Resume, At: 11 * ms, For: 3 * ms}},
+	} {
+		var s script
+		if launched {
+			s.prints(1, 50, "S|50|launching: thread-40|1")
+		}
+		s.event(6, 30, field.EventTaskNewtask, message(nil).Num(field.NewTaskPID, 40).Text(field.NewTaskComm, "thread-40").Num(field.NewTaskCloneFlags, 0))
+		s.turns(7, 0, 40)
+		s.slice(40, "bindApplication", 10, 16)
+		s.slice(40, "activityResume", 17, 20)
+		s.turns(25, 40, 0)
+		if launched {
+			s.prints(30, 50, "F|50|launching: thread-40|1")
+		}
+		got, err := alone(s.bytes())
+		if err != nil || len(got) != 1 || !cmp.Equal(got[0].Start, want) {
+			t.Errorf("launched %v: %+v, %v, want %v", launched, got, err, want)
+		}
+	}
+}
+
 // Of two starts the first one that is there counts, with nothing of the second one.
 func TestStartsAreNotMixed(t *testing.T) {
 	t.Parallel()
