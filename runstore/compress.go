@@ -81,6 +81,20 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// limited rejects a history of more than limit bytes; left are those that may still be read.
+type limited struct {
+	io.Reader
+	limit, left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, fmt.Errorf("the runs take more than the %d MiB that are allowed, once expanded", l.limit>>20)
+	}
+	return n, err
+}
+
 // Compress returns a writer that compresses to w as the file's name says: gzip
 // for .gz, zstd for .zst, nothing otherwise. Closing it ends the compressed
 // stream and leaves w open.

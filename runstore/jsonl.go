@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/run"
@@ -27,6 +28,16 @@ func ReadJSONL(r io.Reader) iter.Seq2[run.Run, error] { return ReadCheckedJSONL(
 // plain file without a checksum: there a changed digit goes undetected. Compressed files have
 // checksums of their own.
 func ReadCheckedJSONL(r io.Reader, unchecked *int) iter.Seq2[run.Run, error] {
+	return readJSONL(r, math.MaxInt64, unchecked)
+}
+
+// ReadLimitedJSONL is ReadJSONL of a history that is kept in memory: of more than limit bytes, once
+// expanded, it yields an error instead of the rest.
+func ReadLimitedJSONL(r io.Reader, limit int64) iter.Seq2[run.Run, error] {
+	return readJSONL(r, limit, nil)
+}
+
+func readJSONL(r io.Reader, limit int64, unchecked *int) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		plain, packed, err := expand(r)
 		if err != nil {
@@ -34,7 +45,7 @@ func ReadCheckedJSONL(r io.Reader, unchecked *int) iter.Seq2[run.Run, error] {
 			return
 		}
 		defer plain.Close()
-		records := recordReader{in: bufio.NewReaderSize(plain, 64<<10)}
+		records := recordReader{in: bufio.NewReaderSize(&limited{plain, limit, limit}, 64<<10)}
 		if unchecked != nil && !packed {
 			defer func() { *unchecked += records.unchecked }()
 		}

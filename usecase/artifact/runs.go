@@ -12,8 +12,13 @@ import (
 	"github.com/apkgate/apkgate/runstore"
 )
 
-// maxRunsFile limits the compressed runs of a report, in bytes.
-const maxRunsFile = 32 << 20
+// Limits in bytes on the runs of a report, which are all kept in memory.
+const (
+	maxRunsFile = 32 << 20 // compressed
+	// maxRunsText limits them as JSON. Decoded, JSON may take ten times its length: this is as much
+	// as a small runner has, and yet twice the largest record, or hundreds of usual ones with frames.
+	maxRunsText = 128 << 20
+)
 
 // WriteRuns adds the judged runs to a report folder, for another job of this run to show: their
 // frames, their repetitions and what was kept with them are in no verdict.
@@ -42,7 +47,7 @@ func WriteRuns(dir string, runs []run.Run) error {
 }
 
 // ReadRuns reads those of a verdict from a report folder that ReadFolder has accepted; none
-// if it has no such file.
+// if it has no such file. Whoever wrote it may have made it to fill the reader's memory.
 func ReadRuns(dir string, v gate.Verdict) ([]run.Run, error) {
 	f, err := os.Open(filepath.Join(dir, RunsFile))
 	if os.IsNotExist(err) {
@@ -52,13 +57,16 @@ func ReadRuns(dir string, v gate.Verdict) ([]run.Run, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > maxRunsFile {
+		return nil, fmt.Errorf("read the runs of the report: %s has %d bytes, at most %d MiB are allowed", RunsFile, info.Size(), maxRunsFile>>20)
+	}
 	wanted := map[string]bool{}
 	for _, r := range v.Runs {
 		wanted[r.ID] = true
 	}
 	var out []run.Run
 	read := 0
-	for r, err := range runstore.ReadJSONL(io.LimitReader(f, maxRunsFile)) {
+	for r, err := range runstore.ReadLimitedJSONL(io.LimitReader(f, maxRunsFile), maxRunsText) {
 		if err != nil {
 			return nil, fmt.Errorf("read the runs of the report: %w", err)
 		}
