@@ -46,7 +46,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.leg, "leg", "", "which leg of a job matrix this is: a name, or the matrix as JSON")
 	cmd.Flags().StringVar(&f.legs, "legs", "", "all legs of the job matrix: their number, their names, one a line, or a JSON list; one that never came keeps the comment from being a pass")
 	cmd.Flags().StringVar(&f.comment, "comment", string(githubactions.Always), "when a pull request gets a comment: always, change (any verdict but a pass), inconclusive, regression or never; all but never keep an existing comment up to date")
-	cmd.Flags().StringVar(&f.reportURL, "report-url", "", "the address at which the report's page is published, to link to instead of the artifact; over https the comment shows picture.svg next to it")
+	cmd.Flags().StringVar(&f.reportURL, "report-url", "", "the address at which the report's page is published, to link to instead of the artifact; the comment shows picture.svg next to it if already public over https")
 	cmd.Flags().StringVar(&f.accept, "accept-with", "", "the comment that accepts an intended change, where a workflow answers it: /apkgate accept REASON")
 	cmd.Flags().StringVar(&f.artifact, "artifact", "apkgate-report", "the folder of the report's files, for the workflow to upload or downloaded by it")
 	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")

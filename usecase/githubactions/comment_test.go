@@ -1,13 +1,17 @@
 package githubactions_test
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/githubactions"
@@ -99,6 +103,42 @@ func TestCommentOn(t *testing.T) {
 	wantIn(t, "the comment once it is mended", g.only(t).Body, "run=101", "✅ Pass")
 }
 
+// web answers for the server of a workflow's pages.
+type web func(*http.Request) (*http.Response, error)
+
+func (w web) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
+
+// answering answers every request with a status and a header.
+func answering(status int, header ...string) web {
+	return func(*http.Request) (*http.Response, error) {
+		h := http.Header{}
+		for i := 0; i < len(header); i += 2 {
+			h.Set(header[i], header[i+1])
+		}
+		return &http.Response{StatusCode: status, Header: h, Body: http.NoBody}, nil
+	}
+}
+
+// charted is a regression with rounds to chart.
+func charted() githubactions.Content {
+	c := content(worse(1))
+	c.Document.Chart = &document.Chart{Title: "frames", Unit: "frames", Base: []float64{100, 101}, Head: []float64{50, 51}}
+	return c
+}
+
+// pictured publishes a regression with rounds, and returns the comment and the log.
+func pictured(t *testing.T, page string, answer web) (body, log string) {
+	t.Helper()
+	g := newGitHub(t)
+	j := g.job(100, 1, commit("a"))
+	j.ReportURL, j.Web = page, answer
+	j.Begin(t.Context())
+	if err := j.Publish(t.Context(), charted()); err != nil {
+		t.Fatal(err)
+	}
+	return g.only(t).Body, j.log.String()
+}
+
 // A comment shows the picture next to the published page, in place of a chart, and says in words what
 // it shows. Without a page that a browser would load there is none, and in a pass nothing to show.
 func TestCommentShowsThePublishedPicture(t *testing.T) {
@@ -109,17 +149,62 @@ func TestCommentShowsThePublishedPicture(t *testing.T) {
 		"http://acme.example/app/7/":             "",
 		"":                                       "",
 	} {
-		g := newGitHub(t)
-		j := g.job(100, 1, commit("a"))
-		j.ReportURL = page
-		j.publish(t, worse(1))
-		body := g.only(t).Body
-		if n := strings.Count(body, "!["); (n == 1) != (want != "") || n > 1 || !strings.Contains(body, want) {
+		asked := 0
+		body, _ := pictured(t, page, func(r *http.Request) (*http.Response, error) {
+			asked++
+			at, limited := r.Context().Deadline()
+			if r.Method != http.MethodHead || r.Header.Get("Authorization") != "" || !limited || time.Until(at) > 5*time.Second || !strings.Contains(want, "("+r.URL.String()+")") {
+				t.Errorf("%q: it asks %s %s with %v, until %v", page, r.Method, r.URL, r.Header, at)
+			}
+			return answering(http.StatusOK, "Content-Type", "image/svg+xml; charset=utf-8")(r)
+		})
+		if n := strings.Count(body, "!["); (n == 1) != (want != "") || n > 1 || !strings.Contains(body, want) || strings.Contains(body, "```mermaid") != (want == "") {
 			t.Errorf("%q: %d pictures, want %q in\n%s", page, n, want, body)
 		}
 		if want != "" && !strings.Contains(body, "![tap-0000: frames rendered") {
 			t.Errorf("%q: the picture has no words:\n%s", page, body)
 		}
+		if asked > 1 || asked == 1 != (want != "") {
+			t.Errorf("%q: the picture was looked for %d times", page, asked)
+		}
+	}
+	g := newGitHub(t)
+	j := g.job(100, 1, commit("a"))
+	j.ReportURL, j.Web = "https://acme.example/app/7/", web(func(r *http.Request) (*http.Response, error) {
+		t.Errorf("a pass asks %s", r.URL)
+		return answering(http.StatusOK, "Content-Type", "image/svg+xml")(r)
+	})
+	j.publish(t, fine())
+	if body := g.only(t).Body; strings.Contains(body, "![") {
+		t.Errorf("a pass has a picture:\n%s", body)
+	}
+}
+
+// Where the workflow has published the page alone, or not yet, the comment has the chart and no broken
+// image, and the log says why.
+func TestCommentShowsNoMissingPicture(t *testing.T) {
+	const image = "image/svg+xml"
+	elsewhere := func(r *http.Request) (*http.Response, error) {
+		if r.URL.Host == "acme.example" {
+			return answering(http.StatusFound, "Location", "https://evil.example/picture.svg", "Content-Type", image)(r)
+		}
+		t.Errorf("it asks %s", r.URL)
+		return answering(http.StatusOK, "Content-Type", image)(r)
+	}
+	for says, answer := range map[string]web{
+		`answered 404 with the type "text/html"`:             answering(http.StatusNotFound, "Content-Type", "text/html; charset=utf-8"),
+		`answered 404 with the type "image/svg+xml"`:         answering(http.StatusNotFound, "Content-Type", image),
+		`answered 200 with the type "text/html"`:             answering(http.StatusOK, "Content-Type", "text/html"), // a page for every address, or a login
+		`answered 200 with the type ""`:                      answering(http.StatusOK),
+		`answered 204 with the type "image/svg+xml"`:         answering(http.StatusNoContent, "Content-Type", image),
+		`answered 302 with the type "image/svg+xml"`:         elsewhere,
+		`picture.svg?` + commit("a") + `": no route to host`: func(*http.Request) (*http.Response, error) { return nil, errors.New("no route to host") },
+	} {
+		body, log := pictured(t, "https://acme.example/app/7/", answer)
+		if strings.Contains(body, "![") || !strings.Contains(body, "```mermaid") {
+			t.Errorf("%s: the comment is\n%s", says, body)
+		}
+		wantIn(t, "the log", log, "The comment does not show the report's picture: ", "https://acme.example/app/7/picture.svg", says)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,6 +45,8 @@ type Reporter struct {
 	// ReportURL is the address at which the report's page is published, "" where it is only in the
 	// run's artifacts.
 	ReportURL string
+	// Web is asked whether the picture next to that page is published; nil is http.DefaultTransport.
+	Web http.RoundTripper
 
 	mu      sync.Mutex // held while the check run is ended
 	check   *Check
@@ -55,6 +57,7 @@ type Reporter struct {
 	// accepted is who decided that the regression is intended; nil for nobody.
 	accepted *acceptance.Accepted
 	refused  []string
+	picture  string // see published
 }
 
 // posting is the time limit for everything that is posted.
@@ -141,6 +144,7 @@ func (r *Reporter) Publish(ctx context.Context, c Content) error {
 }
 
 func (r *Reporter) publish(ctx context.Context, c Content) error {
+	r.picture = r.published(ctx, c)
 	ctx, cancel := outliving(ctx)
 	defer cancel()
 	err := r.Runner.Summary(func(limit int) (string, error) { return r.text(c, limit) })
@@ -158,6 +162,7 @@ func (r *Reporter) publish(ctx context.Context, c Content) error {
 // PublishReport shows the verdict of another job of the same run: everything but the job summary and
 // the annotations without a file, which that job has.
 func (r *Reporter) PublishReport(ctx context.Context, c Content) error {
+	r.picture = r.published(ctx, c)
 	ctx, cancel := outliving(ctx)
 	defer cancel()
 	checkURL, _ := r.complete(ctx, c)
@@ -169,6 +174,7 @@ func (r *Reporter) PublishReport(ctx context.Context, c Content) error {
 // PostComment posts only the comment, for a report of another workflow's run. It creates no check
 // run from such a report, since that could be a required one.
 func (r *Reporter) PostComment(ctx context.Context, c Content) error {
+	r.picture = r.published(ctx, c)
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
 	address := r.comment(ctx, c)
@@ -185,7 +191,7 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 	d := c.Document
 	d.Facts = slices.Concat(d.Facts, layout.Steps(r.next(c.Outcome)))
 	var b strings.Builder
-	if err := markdown.Render(&b, d, document.Options{Limit: limit - len(above) - len(below), Picture: r.picture()}); err != nil {
+	if err := markdown.Render(&b, d, document.Options{Limit: limit - len(above) - len(below), Picture: r.picture}); err != nil {
 		return "", err
 	}
 	text := b.String()
@@ -193,18 +199,6 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 		text = unblocked(text)
 	}
 	return r.Runner.redact(above + text + below), nil
-}
-
-// picture returns the address of the report's picture, which is next to its page; "" where the page
-// is not published. The commit in it keeps GitHub from showing that of an earlier one.
-func (r *Reporter) picture() string {
-	page, err := url.Parse(r.ReportURL)
-	if err != nil || page.Scheme != "https" {
-		return ""
-	}
-	at := page.ResolveReference(&url.URL{Path: "picture.svg"})
-	at.RawQuery = r.Job.HeadSHA
-	return at.String()
 }
 
 // next returns what a reader can do on GitHub about an outcome: let an intended change of a pull
