@@ -16,8 +16,12 @@ import (
 type pipeline map[string]struct {
 	Script      []string
 	Environment struct{ Name string }
-	Variables   map[string]string
-	Artifacts   struct {
+	Cache       struct {
+		Key   string
+		Paths []string
+	}
+	Variables map[string]string
+	Artifacts struct {
 		When    string
 		Paths   []string
 		Reports map[string]string
@@ -75,6 +79,32 @@ func TestGitLabExample(t *testing.T) {
 	if a := gate.Artifacts; a.When != "always" || len(a.Paths) != 1 || !strings.Contains(text, "--report "+a.Paths[0]+" ") || a.Paths[0] != "apkgate-report" ||
 		!strings.HasSuffix(text, "--codequality "+a.Reports["codequality"]) {
 		t.Errorf("the artifacts are %+v of\n%s", a, text)
+	}
+}
+
+// The base build that one merge request's job has cached is found by its own later jobs, and by no
+// other merge request's, which may start from the same commit: that code could have put anything there.
+func TestGitLabExampleSharesNoBase(t *testing.T) {
+	caches := 0
+	for name, job := range gitlabJobs(t) {
+		if job.Cache.Key == "" {
+			if len(job.Cache.Paths) > 0 {
+				t.Errorf("%s: the cache has no key, all jobs share it", name)
+			}
+			continue
+		}
+		caches++
+		of := func(request, base string) string {
+			return os.Expand(job.Cache.Key, func(name string) string {
+				return map[string]string{"CI_MERGE_REQUEST_IID": request, "CI_MERGE_REQUEST_DIFF_BASE_SHA": base}[name]
+			})
+		}
+		if of("7", "aaaa") == of("8", "aaaa") || of("7", "aaaa") == of("7", "bbbb") {
+			t.Errorf("%s: two merge requests, or two bases of one, share the cache %s", name, job.Cache.Key)
+		}
+	}
+	if caches != 1 {
+		t.Errorf("%d jobs have a cache, want that of the gate", caches)
 	}
 }
 
