@@ -170,29 +170,42 @@ func TestReportsThatCantBeRead(t *testing.T) {
 			return os.Symlink("/etc/passwd", filepath.Join(dir, "verdict.json"))
 		},
 	}
-	each(t, func(t *testing.T, l *lab) {
-		l.good(left(t, passed()))
-		l.Push(next)
-		l.later(9000, next)
-		for says, spoil := range spoil {
-			dir := left(t, verdict(forgetest.Base))
-			if err := spoil(dir); err != nil {
-				t.Fatal(err)
-			}
-			_, errs := l.publish(dir)
-			if says == "there is no report" {
-				if errs != "" {
-					t.Errorf("without a report: %s", errs)
-				}
-			} else {
-				l.want(errs, forges.ErrReport.Error(), says)
-			}
-			l.want(l.only().Body, "⚪ No verdict for commit cccccccccc")
-			if s := l.last(); s.State != l.failed || !strings.HasPrefix(s.Description, "no verdict: ") {
-				t.Errorf("%s: the status is %+v", says, s)
-			}
+	for says, spoil := range spoil {
+		t.Run(says, func(t *testing.T) {
+			each(t, func(t *testing.T, l *lab) { l.unreadable(says, spoil) })
+		})
+	}
+}
+
+// unreadable publishes a report that has been spoiled, of the commit after one that passed: what the
+// server has then is of this report alone.
+func (l *lab) unreadable(says string, spoil func(dir string) error) {
+	l.good(left(l.t, passed()))
+	l.Push(next)
+	l.later(9000, next)
+	dir := left(l.t, verdict(forgetest.Base))
+	if err := spoil(dir); err != nil {
+		l.t.Fatal(err)
+	}
+	_, errs := l.publish(dir)
+	why := forges.ErrReport.Error()
+	if says == "there is no report" {
+		why = "the job that measures left no report"
+		if errs != "" {
+			l.t.Errorf("without a report: %s", errs)
 		}
-	})
+	} else {
+		l.want(errs, why, says)
+	}
+	body := l.only().Body
+	l.want(body, "⚪ No verdict for commit cccccccccc", why)
+	if strings.Contains(body, "✅ Pass") {
+		l.t.Errorf("the comment still shows the verdict on the commit before:\n%s", body)
+	}
+	all := l.Statuses()
+	if s := l.last(); len(all) != 2 || s.Commit != next || s.State != l.failed || !strings.HasPrefix(s.Description, "no verdict: "+why) {
+		l.t.Errorf("the statuses are %+v", all)
+	}
 }
 
 // Each leg of a matrix is a row of the comment and has a status.
