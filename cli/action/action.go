@@ -167,11 +167,11 @@ func defaultName(f flags) string {
 }
 
 // inputsToFlags sets each flag that the command line leaves out from the action's input of the same
-// name. Each line of a list is an entry.
+// name. Each line of a list is an entry. An invalid one is an error, and the others are set.
 func inputsToFlags(cmd *cobra.Command, runner *githubactions.Runner) (err error) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		value := runner.Input(flag.Name)
-		if err != nil || flag.Changed || value == "" || flag.Name == "help" {
+		if flag.Changed || value == "" || flag.Name == "help" {
 			return
 		}
 		values := []string{value}
@@ -179,7 +179,7 @@ func inputsToFlags(cmd *cobra.Command, runner *githubactions.Runner) (err error)
 			values = strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
 		}
 		for _, v := range values {
-			if cmd.Flags().Set(flag.Name, strings.TrimSpace(v)) != nil {
+			if cmd.Flags().Set(flag.Name, strings.TrimSpace(v)) != nil && err == nil {
 				err = exit.Usage(fmt.Errorf("the input %s is %q, want %s", flag.Name, prose.Short(v), arguments.KindOf(flag)), "")
 			}
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -336,6 +338,30 @@ func TestActionWithoutAVerdictEndsItsCheckRun(t *testing.T) {
 	}
 	if n := len(w.Comments(7)); n != 0 {
 		t.Errorf("%d comments without a verdict", n)
+	}
+}
+
+// A runner may keep its files: a call that comes to no verdict, or is refused, leaves none of an earlier
+// run to the job that publishes.
+func TestActionLeavesNoEarlierVerdict(t *testing.T) {
+	const report = "apps/mail/apkgate-report/"
+	w := newWorkspace(t)
+	w.write("apps/mail/apkgate.yml", "app: {}\n")
+	w.env["INPUT_WORKING-DIRECTORY"] = "apps/mail"
+	for name, value := range map[string]string{"INPUT_CONFIG": "", "INPUT_MODE": "nightly", "INPUT_ROUNDS": "many", "INPUT_LEG": "<b>"} {
+		w.env[name] = value
+		w.write(report+"verdict.json", "{}")
+		w.write(report+"report.html", "")
+		w.want(w.apkgate("action", "run"), exit.StatusUsage)
+		if _, err := os.Stat(filepath.Join(w.dir, report, "verdict.json")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s=%s: the earlier verdict is still there: %v", name, value, err)
+		}
+		delete(w.env, name)
+	}
+	w.want(w.apkgate("action", "publish", "--artifact", report), exit.StatusPass)
+	checks := w.Checks()
+	if c := checks[len(checks)-1]; c.Conclusion != "failure" || c.Title != "No verdict" {
+		t.Errorf("published, it is the check run %+v", c)
 	}
 }
 

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"github.com/apkgate/apkgate/cli/flagset"
@@ -79,10 +80,11 @@ type result struct {
 // refusals are warnings.
 func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 	a, err := enter(c, cmd, &f.flags)
-	if err != nil {
-		return err
+	c, outside := in(c, f.workingDirectory, f)
+	if outside == nil { // a call that is refused leaves no earlier verdict either
+		outside = exit.InfrastructureIf(artifact.Clear(f.artifact))
 	}
-	if c, err = in(c, f.workingDirectory, f); err != nil {
+	if err := cmp.Or(err, outside); err != nil {
 		return err
 	}
 	mode, err := modeNamed(f.mode)
