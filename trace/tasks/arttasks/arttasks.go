@@ -94,6 +94,7 @@ type scheduling struct {
 	wait    *wait   // that it ended, nil without
 	unit    *unit   // nil where unknown
 	could   []*unit // that it may be for
+	lost    bool    // it has no start, although its unit has others
 	task    *start  // nil where unknown
 	class   string  // of what did not start, "" where unknown
 	later   bool    // with a delay or a time, which are unknown
@@ -119,7 +120,7 @@ type start struct {
 type wait struct {
 	begin, end time.Duration // end is tasks.Unknown where it is not in the trace
 	on         *thread
-	used       bool // a scheduling ended it
+	by         *scheduling // that ended it, nil where unknown
 }
 
 // birth is a Thread.start, and the scheduling that it belongs to.
@@ -186,8 +187,7 @@ func (r *reader) finish() {
 	}
 	r.findUnits()
 	r.newborns()
-	r.sweep()
-	r.match()
+	r.match(r.sweep())
 	r.intents()
 	r.list()
 	r.out.Sort()

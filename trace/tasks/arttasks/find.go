@@ -15,6 +15,7 @@ type finder struct {
 	*reader
 	possible [2][]*unit      // loopers and pools, none where there are too many
 	sites    map[int32]*unit // of places; nil of one that has scheduled for several
+	waits    map[*unit]bool  // the trace has waits of it
 }
 
 // origin is what classes are told by.
@@ -29,7 +30,10 @@ func (s *scheduling) origin() origin { return origin{s.kind.class(), s.place, s.
 func (k kind) class() int { return int(min(k, execute)) }
 
 func newFinder(r *reader) *finder {
-	f := &finder{reader: r, sites: map[int32]*unit{}}
+	f := &finder{reader: r, sites: map[int32]*unit{}, waits: map[*unit]bool{}}
+	for _, w := range r.waits {
+		f.waits[w.on.unit] = true
+	}
 	for _, u := range r.units {
 		if u.as <= execute {
 			f.possible[u.as] = append(f.possible[u.as], u)
@@ -49,34 +53,43 @@ func (s *scheduling) found() bool { return s.unit != nil || s.kind == service ||
 // byThreads finds the unit of a scheduling by what its threads are doing: one that is woken waited,
 // and one that is not has no thread that waits.
 func (f *finder) byThreads(s *scheduling) {
-	if !s.found() {
-		s.could = f.possible[s.kind.class()]
-		switch {
-		case s.woke:
-			if s.wait = soonest(s.could, s.by); s.wait != nil {
-				s.wait.used = true
-				s.unit = s.wait.on.unit
-			}
-		case f.woken[s.kind.class()]:
-			s.could = slices.DeleteFunc(slices.Clone(s.could), func(u *unit) bool { return len(u.waiting) > 0 || u.threads == 0 && u.as == execute })
-		}
-		if s.unit == nil && len(s.could) == 1 {
-			s.unit = s.could[0]
-		}
+	if s.found() {
+		return
 	}
-	if before, known := f.sites[s.place]; known && before != s.unit && s.unit != nil {
-		f.sites[s.place] = nil
-	} else if s.unit != nil {
-		f.sites[s.place] = s.unit
+	s.could = f.possible[s.kind.class()]
+	switch {
+	case s.woke:
+		if w := soonest(s); w != nil {
+			if w.by != nil { // it woke something else, as one scheduling ends a wait
+				w.by.wait, w.by.unit = nil, nil
+			}
+			s.wait, s.unit, w.by = w, w.on.unit, s
+		}
+		if s.kind == message { // only what never waits in the trace may have been woken otherwise
+			s.could = slices.DeleteFunc(slices.Clone(s.could), func(u *unit) bool { return f.waits[u] })
+		}
+	case f.woken[s.kind.class()]:
+		s.could = slices.DeleteFunc(slices.Clone(s.could), func(u *unit) bool { return len(u.waiting) > 0 || u.threads == 0 && u.as == execute })
+	}
+	if s.unit == nil && len(s.could) == 1 {
+		s.unit = s.could[0]
 	}
 }
 
-// soonest returns the wait of some units that ends first, but for that of the thread that ends it, nil
-// where none waits.
-func soonest(units []*unit, by *thread) (first *wait) {
-	for _, u := range units {
+// awake is within what time a thread that is woken runs, also where others compute.
+const awake = 100 * time.Millisecond
+
+// soonest returns the wait that a scheduling may have ended which ends first, but for that of the
+// thread that schedules, nil where none waits. One that an earlier scheduling has ended comes after the
+// others, and only a looper's: the later one is nearer to its end.
+func soonest(s *scheduling) (first *wait) {
+	for _, u := range s.could {
 		for _, w := range u.waiting {
-			if !w.used && w.on != by && w.end != tasks.Unknown && (first == nil || w.end < first.end) {
+			taken := w.by != nil
+			if w.on == s.by || w.end == tasks.Unknown || w.end > s.at+awake || taken && s.kind != message {
+				continue
+			}
+			if first == nil || first.by != nil && !taken || (first.by != nil) == taken && w.end < first.end {
 				first = w
 			}
 		}
@@ -104,36 +117,71 @@ func (f *finder) rest() {
 	if f.services == 0 {
 		f.ownServices()
 	}
-	for _, u := range f.units {
-		u.unexplained = slices.DeleteFunc(slices.Clone(u.begun), func(t *start) bool {
-			return t.from != nil || t.waited != nil && t.waited.used
-		})
-	}
-	unknown, later := 0, 0
+	later := 0
 	for _, s := range f.schedules {
 		if s.later {
 			later++
 			s.unit = nil
-			continue
-		}
-		if s.found() {
-			continue
-		}
-		if s.place >= 0 {
-			s.unit = f.sites[s.place]
-		}
-		if s.unit == nil {
-			s.unit = f.byStarts(s)
-		}
-		if s.unit == nil {
-			s.unit = f.byClass(s)
-		}
-		if s.unit == nil {
-			unknown++
 		}
 	}
 	f.warnings.Counted(0, later, "%d message was sent with a delay or for a time, which the trace does not have: when it was scheduled is not known of the task", "%d messages were sent with a delay or for a time, which the trace does not have: when they were scheduled is not known of the tasks")
-	f.warnings.Counted(0, unknown, "%d scheduling could be for several units: its task is known by its start alone", "%d schedulings could be for several units: their tasks are known by their starts alone")
+	f.learn()
+	f.each(func(s *scheduling) *unit { return f.sites[s.place] })
+	f.more()
+}
+
+// learn learns for which units places have scheduled.
+func (f *finder) learn() {
+	clear(f.sites)
+	for _, s := range f.schedules {
+		if s.unit == nil || s.place < 0 {
+			continue
+		}
+		if before, known := f.sites[s.place]; known && before != s.unit {
+			f.sites[s.place] = nil
+		} else {
+			f.sites[s.place] = s.unit
+		}
+	}
+}
+
+// more finds units of schedulings that have none, by what no scheduling is known of yet. It reports
+// whether there are any.
+func (f *finder) more() bool {
+	for _, u := range f.units {
+		u.unexplained = slices.DeleteFunc(slices.Clone(u.begun), func(t *start) bool {
+			return t.from != nil || t.waited != nil && t.waited.by != nil
+		})
+	}
+	before := f.unknown()
+	f.each(f.byStarts)
+	f.learn()
+	f.each(func(s *scheduling) *unit {
+		if u := f.sites[s.place]; slices.Contains(s.could, u) {
+			return u
+		}
+		return f.byClass(s)
+	})
+	return f.unknown() < before
+}
+
+// each gives schedulings without a unit the one that is found.
+func (f *finder) each(find func(*scheduling) *unit) {
+	for _, s := range f.schedules {
+		if !s.found() && !s.later {
+			s.unit = find(s)
+		}
+	}
+}
+
+// unknown is how many schedulings have no unit.
+func (f *finder) unknown() (n int) {
+	for _, s := range f.schedules {
+		if !s.found() && !s.later {
+			n++
+		}
+	}
+	return n
 }
 
 // ownServices takes starts of services for messages of the only IntentService, where the trace does
@@ -196,13 +244,13 @@ func (u *unit) next(s *scheduling) (next *start, idle bool) {
 	return next, idle
 }
 
-// byClass returns the only unit that runs a class which a scheduling points to: that of the object
-// that was made for it, or the innermost one of its stack that any unit runs. It returns nil where
-// there is none or more than one.
+// byClass returns the only possible unit that runs a class which a scheduling points to: that of the
+// object that was made for it, or the innermost one of its stack that any of these units runs. It
+// returns nil where there is none or more than one.
 func (f *finder) byClass(s *scheduling) *unit {
 	for class, made := range f.pointsTo(s) {
 		var one *unit
-		for _, u := range f.possible[s.kind.class()] {
+		for _, u := range s.could {
 			switch {
 			case !u.classes[class] || u == s.by.unit && !made:
 			case one != nil:

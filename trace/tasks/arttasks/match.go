@@ -10,33 +10,57 @@ import (
 
 // match matches the schedulings of each unit with its starts: first with what the thread that each
 // woke did first, then those between two anchors, times at which the unit's queue was empty. There,
-// the schedulings are of the tasks that started.
-func (r *reader) match() {
+// the schedulings are of the tasks that started. What is left then has fewer units to be of.
+func (r *reader) match(find *finder) {
+	const rounds = 8 // at most
 	r.byWaits()
+	r.unmatched()
+	for n := 1; n < rounds && find.more(); n++ {
+		r.unmatched()
+	}
+	lost := 0
+	for _, s := range r.schedules {
+		if s.lost {
+			s.unit = nil
+			lost++
+		}
+	}
+	r.warnings.Counted(0, find.unknown()-lost, "%d scheduling could be for several units: its task is known by its start alone", "%d schedulings could be for several units: their tasks are known by their starts alone")
+	r.warnings.Counted(0, lost, "%d scheduling is left out: its queue has another number of starts, or of another class, and nothing shows which is its own", "%d schedulings are left out: their queues have other numbers of starts, or of other classes, and nothing shows which are their own")
+	unsure := 0
+	for _, u := range r.units {
+		if u.unsure {
+			unsure++
+		}
+	}
+	r.warnings.Counted(0, unsure, "%d unit always had work in the trace: tasks that were in its queue before the trace began are taken for later ones", "%d units always had work in the trace: tasks that were in their queues before the trace began are taken for later ones")
+}
+
+// unmatched matches what has no scheduling or no start yet.
+func (r *reader) unmatched() {
+	for _, u := range r.units {
+		u.starts, u.schedules = nil, nil
+	}
 	for _, s := range r.starts {
 		if s.void || s.unit == nil || s.from != nil || s.timer {
 			continue
 		}
 		// A looper that no scheduling woke: what it waited for came due, or is the kernel's.
-		if s.kind == message && s.waited != nil && r.woken[message] && !s.unit.unseen && !s.waited.used {
+		if s.kind == message && s.waited != nil && r.woken[message] && !s.unit.unseen && s.waited.by == nil {
 			continue
 		}
 		s.unit.starts = append(s.unit.starts, s)
 	}
 	for _, s := range r.schedules {
 		if s.unit != nil && s.task == nil && s.kind != service {
+			s.lost = false
 			s.unit.schedules = append(s.unit.schedules, s)
 		}
 	}
-	lost, unsure := 0, 0
 	for _, u := range r.units {
-		if u.older && len(u.anchors) == 0 && len(u.starts) > 0 && len(u.schedules) > 0 {
-			unsure++
-		}
-		lost += r.matchUnit(u)
+		u.unsure = u.unsure || u.older && len(u.anchors) == 0 && len(u.starts) > 0 && len(u.schedules) > 0
+		r.matchUnit(u)
 	}
-	r.warnings.Counted(0, lost, "%d scheduling is left out: its queue has another number of starts, or of another class, and nothing shows which is its own", "%d schedulings are left out: their queues have other numbers of starts, or of other classes, and nothing shows which are their own")
-	r.warnings.Counted(0, unsure, "%d unit always had work in the trace: tasks that were in its queue before the trace began are taken for later ones", "%d units always had work in the trace: tasks that were in their queues before the trace began are taken for later ones")
 }
 
 // byWaits matches schedulings with what the thread that each woke did first.
@@ -64,9 +88,8 @@ func (r *reader) byWaits() {
 	}
 }
 
-// matchUnit matches what a unit did from each anchor to the next. It returns how many schedulings are
-// left out.
-func (r *reader) matchUnit(u *unit) (lost int) {
+// matchUnit matches what a unit did from each anchor to the next.
+func (r *reader) matchUnit(u *unit) {
 	slices.SortStableFunc(u.starts, func(a, b *start) int { return cmp.Compare(a.begin, b.begin) })
 	slices.SortStableFunc(u.schedules, func(a, b *scheduling) int { return cmp.Compare(a.at, b.at) })
 	from, starts := u.schedules, u.starts
@@ -75,9 +98,8 @@ func (r *reader) matchUnit(u *unit) (lost int) {
 		var started []*start
 		scheduled, from = split(from, func(s *scheduling) bool { return s.at < end || s.at == end && !s.woke })
 		started, starts = split(starts, func(s *start) bool { return s.begin < end })
-		lost += r.matchPart(scheduled, started, part == 0 && u.older, part == len(u.anchors))
+		r.matchPart(scheduled, started, part == 0 && u.older, part == len(u.anchors))
 	}
-	return lost
 }
 
 // split returns the first of a list, as long as they are so, and the others.
@@ -91,8 +113,8 @@ func split[T any](list []T, are func(T) bool) (first, others []T) {
 
 // matchPart matches what a unit did between two anchors: in order, as the queue is FIFO. Where there
 // are not as many schedulings as starts, a message with a delay came due, or one was removed: then
-// those of a class are matched if there are as many of both. It returns how many are left out.
-func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool) (lost int) {
+// those of a class are matched if there are as many of both.
+func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool) {
 	likely, begun := from, starts
 	switch {
 	case first && !last && len(starts) > len(from): // the first ones were scheduled before the trace
@@ -101,11 +123,11 @@ func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool
 		likely = from[:len(starts)]
 	}
 	if r.inOrder(likely, begun) {
-		return 0
+		return
 	}
 	scheduled, started := map[string][]*scheduling{}, map[string][]*start{}
 	for _, s := range from {
-		class := r.expected(s)
+		class := cmp.Or(r.expected(s), outer(r.had[s.place]))
 		scheduled[class] = append(scheduled[class], s)
 	}
 	for _, s := range starts {
@@ -116,15 +138,11 @@ func (r *reader) matchPart(from []*scheduling, starts []*start, first, last bool
 		r.inOrder(list, started[class])
 	}
 	if !first && !last && len(from) > len(starts) && r.removed(from) {
-		return 0
+		return
 	}
 	for _, s := range from {
-		if s.task == nil {
-			s.unit = nil
-			lost++
-		}
+		s.lost = s.task == nil
 	}
-	return lost
 }
 
 // removed gives the schedulings of a part that have no start the class that their place has had run, if

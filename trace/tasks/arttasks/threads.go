@@ -116,7 +116,9 @@ func (r *reader) scheduling(s *thread, what role, c art.Call) {
 			open.woke = true
 		}
 	case startsService:
-		r.schedule(s, service, c)
+		if s.in[startsService] == 1 {
+			r.schedule(s, service, c)
+		}
 	case startsThread:
 		if open == nil && s.in[serialNext] == 0 {
 			r.schedule(s, startThread, c)

@@ -16,6 +16,7 @@ type unit struct {
 	place     int
 	as        kind
 	unseen    bool            // what wakes it is not in the trace
+	unsure    bool            // it always had work
 	older     bool            // than the trace: at its beginning there may have been tasks in its queue
 	anchors   []time.Duration // when its queue was empty
 	classes   map[string]bool // of the app, that it runs
@@ -193,8 +194,8 @@ func (r *reader) moments() (all []moment) {
 }
 
 // sweep passes the times of the trace in their order: it finds the units' anchors, and the units
-// of schedulings by which threads waited when.
-func (r *reader) sweep() {
+// of schedulings by which threads waited when, and by what else tells them.
+func (r *reader) sweep() *finder {
 	find := newFinder(r)
 	for _, m := range r.moments() {
 		switch u := m.unit; m.what {
@@ -218,4 +219,5 @@ func (r *reader) sweep() {
 		slices.Sort(u.anchors)
 	}
 	find.rest()
+	return find
 }
