@@ -2,10 +2,13 @@ package apkgate_test
 
 import (
 	"go/ast"
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,6 +86,53 @@ func TestTheDesignSaysHowLargeFoldersAre(t *testing.T) {
 	}
 	for folder := range lines {
 		t.Errorf("docs/design.md does not say how large %s is", folder)
+	}
+}
+
+// Asynchronous tasks and method traces, with what explains them and the loads beside a workload, have
+// a limit of lines of code: those with anything but comments, without tests and what only they use.
+func TestTasksAndMethodTracesAreLimited(t *testing.T) {
+	const most = 10_000
+	folders := []string{"trace/tasks", "trace/art", "trace/ring", "diagnose/queueing", "diagnose/calls", "diagnose/contrast", "collect/load"}
+	n := 0
+	for _, s := range sources(t) {
+		in := func(folder string) bool { return s.dir == folder || strings.HasPrefix(s.dir, folder+"/") }
+		if s.test || in("trace/art/arttest") || !slices.ContainsFunc(folders, in) {
+			continue
+		}
+		n += linesOfCode(t, s.path)
+	}
+	if n > most {
+		t.Errorf("they have %d lines of code, want at most %d", n, most)
+	}
+	const stated = "have 9,900 lines of code"
+	if section := packagesTable(t); n < 9_400 || !strings.Contains(section, stated) {
+		t.Errorf("they have %d lines of code; docs/design.md is to say that they %s, or what it is now", n, stated)
+	}
+}
+
+// linesOfCode counts the lines with a token that is no comment.
+func linesOfCode(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, lines := token.NewFileSet(), map[int]bool{}
+	file := set.AddFile(name, -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	for {
+		at, kind, literal := s.Scan()
+		switch {
+		case kind == token.EOF:
+			return len(lines)
+		case kind == token.SEMICOLON && literal == "\n": // of the line's end
+			continue
+		}
+		for i := range strings.Count(literal, "\n") + 1 { // a raw string has several lines
+			lines[file.Line(at)+i] = true
+		}
 	}
 }
 
