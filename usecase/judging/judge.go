@@ -10,15 +10,9 @@ import (
 
 // Judge computes the verdict on runs, with what a report needs in addition.
 func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
-	energy, near := make([]*hotspots.Change, len(runs)), make([][]string, len(runs))
-	var newest layout.Origin
+	energy, near, newest := make([]*hotspots.Change, len(runs)), make([][]string, len(runs)), make([]layout.Origin, len(runs))
 	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
-		near[i] = nearest(runs[i], refs)
-		for _, r := range refs {
-			if r.Started.After(newest.At) {
-				newest = layout.Origin{At: r.Started, Commit: r.Commit}
-			}
-		}
+		near[i], newest[i] = nearest(runs[i], refs), newestOf(refs)
 		energy[i], err = before.whereItWent(runs[i], refs)
 		return err
 	})
@@ -30,7 +24,11 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
 	}
-	in.Meta.Newest = newest
+	for _, at := range newest {
+		if at.At.After(in.Meta.Newest.At) {
+			in.Meta.Newest = at
+		}
+	}
 	if in.Causes, err = before.why(runs, verdict, near, ProblemsOf(set.Config)); err != nil {
 		return layout.Input{}, err
 	}
@@ -47,4 +45,14 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 		in.Verdict.Warnings = append(in.Verdict.Warnings, before.from.warnings()...)
 	}
 	return in, nil
+}
+
+// newestOf returns when the newest of some runs was made, and of which commit.
+func newestOf(refs []run.Summary) (newest layout.Origin) {
+	for _, r := range refs {
+		if r.Started.After(newest.At) {
+			newest = layout.Origin{At: r.Started, Commit: r.Commit}
+		}
+	}
+	return newest
 }
