@@ -5,19 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/apkgate/apkgate/cli/flagset"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/cli/flagset"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/runstore"
 	"github.com/apkgate/apkgate/usecase/artifact"
 	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/farms"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/interleaved"
 	"github.com/apkgate/apkgate/usecase/judging"
@@ -36,132 +39,179 @@ import (
 // maxBaseCommits is how far back on the base branch commits are distinguished.
 const maxBaseCommits = 300
 
+// pull is the measurement of what a pull request would change.
+type pull struct {
+	*call
+	console terminal.Console
+	flags   *runFlags
+	config  *config.Config
+	set     settings.Settings
+	within  time.Duration // for recording both builds after a regression
+	stands  judging.Lineage
+	base    interleaved.Base
+	farm    *farms.Lab
+	history *runstore.Sound
+	into    runstore.Store // where runs are stored; nil for a history that is only read
+}
+
 // pullRequest measures what the pull request would change and compares it with the history. In a
 // history file the runs are stored, unmarked; a shared history is only read, since nothing of a
 // pull request is ever a reference. Files that are kept with runs are next to a history file,
 // except a fork's; a report has them all.
 func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	ctx := cmd.Context()
-	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
-	if err != nil {
+	p := pull{call: a, console: c, flags: f}
+	if err := p.configure(ctx, cmd); err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
-	if err != nil {
+	var err error
+	if p.farm, err = a.onFarm(ctx, c, cmd, p.config, f); err != nil {
 		return result{}, err
 	}
-	a.FailOn = set.FailOn
-	within, err := f.why.Within(cfg)
-	if err != nil {
-		return result{}, err
-	}
-	if who := a.AskedWhy(ctx); who != "" {
-		within = 2 * max(within, config.DefaultWhy)
-		a.Runner.Log(fmt.Sprintf("%s asked why: both builds are recorded for up to %s after a regression.", who, prose.Duration(within)))
-	}
-	farm, err := a.onFarm(ctx, c, cmd, cfg, f)
-	if err != nil {
-		return result{}, err
-	}
-	defer farm.Close()
+	defer p.farm.Close()
 	if f.Commit == "" {
 		f.Commit = a.Job.HeadSHA
 	}
-	stands := a.standsOn(ctx)
+	p.stands = a.standsOn(ctx)
 	a.originOf(f)
-	base, err := interleaved.Named(c, cfg, f.baseAPK, cmp.Or(f.baseCommit, first(stands.Commits)))
+	if p.base, err = interleaved.Named(c, p.config, f.baseAPK, cmp.Or(f.baseCommit, first(p.stands.Commits))); err != nil {
+		return result{}, err
+	}
+	store, keep, err := openstore.OpenForPull(ctx, c, p.set.Store)
 	if err != nil {
 		return result{}, err
 	}
-	store, keep, err := openstore.OpenForPull(ctx, c, set.Store)
-	if err != nil {
-		return result{}, err
-	}
-	set.Policy.Accepting = accepting(c, set.Store, keep)
-	set.Policy.Settling = "let the workflow build the commit that the change begins with, and give it to the action (base-apk): what is undecided is then measured alternately with it"
 	defer func() {
 		if err := store.Close(); err != nil {
 			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", terminal.Plain(err.Error()))
 		}
 	}()
-	into := store
-	if !keep {
-		into = nil
-	} else if a.Job.Pull == nil || !a.Job.Pull.Fork {
-		f.Evidence.Folder = openstore.Kept(set.Store)
-	}
-	if base.APK == "" {
-		base = interleaved.Kept(ctx, c, cfg, store, openstore.Kept(set.Store), stands.Commits)
-	}
-	defer base.Close(c)
-	measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), Resume: func() string { return flagset.ResumeLine(cmd) }, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
+	p.remember(ctx, store, keep)
+	defer p.base.Close(c)
+	measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), Resume: func() string { return flagset.ResumeLine(cmd) }, Config: p.config, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
 	if err != nil {
 		return result{}, err
 	}
 	defer measuring.End(ctx)
 	f.Pool = labs.NewPool(c, f.Session)
 	defer f.Pool.Close()
-	measured, err := measurement.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
+	measured, err := measurement.MeasureInto(ctx, c, p.config, f.CollectFlags, p.into)
 	if err != nil {
 		return result{}, err
 	}
+	in, loss, err := p.judge(ctx, measured)
+	if err != nil {
+		return result{}, err
+	}
+	return p.shown(ctx, in, measured, loss)
+}
+
+// configure reads the configuration, and how long both builds are recorded after a regression.
+func (p *pull) configure(ctx context.Context, cmd *cobra.Command) (err error) {
+	f := p.flags
+	if p.config, err = f.sessions.Config(p.console, f.Config, f.CollectFlags); err != nil {
+		return err
+	}
+	if p.set, err = settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags); err != nil {
+		return err
+	}
+	p.FailOn = p.set.FailOn
+	if p.within, err = f.why.Within(p.config); err != nil {
+		return err
+	}
+	if who := p.AskedWhy(ctx); who != "" {
+		p.within = 2 * max(p.within, config.DefaultWhy)
+		p.Runner.Log(fmt.Sprintf("%s asked why: both builds are recorded for up to %s after a regression.", who, prose.Duration(p.within)))
+	}
+	return nil
+}
+
+// remember uses a history, in which runs are stored if they are to be kept there, and the base build
+// that it has where none is named.
+func (p *pull) remember(ctx context.Context, store runstore.Store, keep bool) {
+	p.history = runstore.SoundOf(store)
+	p.set.Policy.Accepting = accepting(p.console, p.set.Store, keep)
+	p.set.Policy.Settling = "let the workflow build the commit that the change begins with, and give it to the action (base-apk): what is undecided is then measured alternately with it"
+	if keep {
+		p.into = store
+		if p.Job.Pull == nil || !p.Job.Pull.Fork {
+			p.flags.Evidence.Folder = openstore.Kept(p.set.Store)
+		}
+	}
+	if p.base.APK == "" {
+		p.base = interleaved.Kept(ctx, p.console, p.config, store, openstore.Kept(p.set.Store), p.stands.Commits)
+	}
+}
+
+// judge compares what was measured with the history, and settles in rounds what that leaves
+// undecided. loss is what could not be measured.
+func (p *pull) judge(ctx context.Context, measured measurement.Measured) (in layout.Input, loss error, err error) {
 	if note := measured.Note(); note != "" {
-		set.Notes = append(set.Notes, note)
+		p.set.Notes = append(p.set.Notes, note)
 	}
-	sound := runstore.SoundOf(store)
-	set.Policy.Budget = interleaved.BudgetOf(cfg, base, measured, f.Farm)
-	settler := interleaved.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: runevidence.InReport(f.artifact)}
-	settler.Judge = func(runs []run.Run) (layout.Input, error) {
-		return judging.Judge(runs, judging.OfStore(ctx, sound, set, stands), set)
+	p.set.Policy.Budget = interleaved.BudgetOf(p.config, p.base, measured, p.flags.Farm)
+	settler := interleaved.Settler{
+		Console: p.console, Config: p.config, Set: p.set, Flags: p.flags.CollectFlags, Base: p.base, Store: p.into, Keep: runevidence.InReport(p.flags.artifact),
+		Judge: func(runs []run.Run) (layout.Input, error) {
+			return judging.Judge(runs, judging.OfStore(ctx, p.history, p.set, p.stands), p.set)
+		},
 	}
-	in, err := settler.Judge(measured.Runs)
-	if err != nil {
-		return result{}, err
+	if in, err = settler.Judge(measured.Runs); err != nil {
+		return in, nil, err
 	}
 	in, err = settler.Settle(ctx, in, measured)
 	if err != nil && ctx.Err() != nil {
-		return result{}, err
+		return in, nil, err
 	}
-	if note := farm.Note(); note != "" {
+	if note := p.farm.Note(); note != "" {
 		in.Notes = append(in.Notes, note)
 	}
-	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown anyway
+	loss = errors.Join(measured.Lost, err, openstore.Damage(p.console, p.history)) // what was measured is shown anyway
 	in.Verdict = in.Verdict.WithLoss(measured.Lacking(loss))
-	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
-	with := measure.BuildsOf(c, cfg, f.OnFarm, base)
+	return in, loss, nil
+}
+
+// shown prints the verdict, and records what explains a regression.
+func (p *pull) shown(ctx context.Context, in layout.Input, measured measurement.Measured, loss error) (result, error) {
+	c, f := p.console, p.flags
+	in.Kept = runevidence.ForArtifact(f.artifact, p.Job.ArtifactsURL(), in.Runs)
+	with := measure.BuildsOf(c, p.config, f.OnFarm, p.base)
 	if with != nil {
 		in.Next = with.Facts(in.Verdict, reproduction.Config(c.Workspace("."), f.Config))
 	}
-	in.Meta.Base = layout.Origin{Commit: base.Source.Commit, At: worktree.CommittedAt(ctx, c.Workspace("."), base.Source.Commit)}
-	marked := openstore.Judged(ctx, into, in.Verdict)
-	in.Meta.Repository = a.Job.Repository()
-	known := sourcelocation.Find(c, cfg, cmp.Or(f.Config, config.FileName))
-	found := func(in layout.Input) result {
-		return result{
-			content: githubactions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
-			folder: func(dir string) (artifact.Folder, error) {
-				folder, err := artifact.WriteFolder(dir, artifact.Report{Input: in, Leg: a.Leg, Places: known, Builds: with})
-				if err == nil && !a.Comment && !a.Check { // another job shows it
-					err = artifact.WriteRuns(folder.Dir, in.Runs)
-				}
-				return folder, err
-			},
-		}
-	}
+	in.Meta.Base = layout.Origin{Commit: p.base.Source.Commit, At: worktree.CommittedAt(ctx, c.Workspace("."), p.base.Source.Commit)}
+	in.Meta.Repository = p.Job.Repository()
+	marked := openstore.Judged(ctx, p.into, in.Verdict)
+	places := sourcelocation.Find(c, p.config, cmp.Or(f.Config, config.FileName))
+	found := func(in layout.Input) result { return p.found(in, places, with, loss) }
 	recorder := explanation.Recorder{
-		Console: c, Config: cfg, Base: base.APK, BaseFrom: base.Source, From: measurement.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
-		Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: runevidence.InReport(f.artifact),
+		Console: c, Config: p.config, Base: p.base.APK, BaseFrom: p.base.Source, From: measurement.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
+		Parallel: f.Parallel, Pool: f.Pool, Within: p.within, Keep: runevidence.InReport(f.artifact),
 	}
 	switch {
-	case farm != nil:
-		in = farm.Explained(ctx, in, within)
+	case p.farm != nil:
+		in = p.farm.Explained(ctx, in, p.within)
 	case marked == nil:
-		in = explained(ctx, recorder, in, explanation.UnitsOf(cfg, measured, in.Verdict), func(in layout.Input) { a.first(found(in)) })
+		in = explained(ctx, recorder, in, explanation.UnitsOf(p.config, measured, in.Verdict), func(in layout.Input) { p.first(found(in)) })
 	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), output.Text()), marked); err != nil {
 		return result{}, err
 	}
 	return found(in), nil
+}
+
+// found returns a verdict as what is shown on GitHub.
+func (p *pull) found(in layout.Input, places document.Places, with *reproduction.Builds, loss error) result {
+	return result{
+		content: githubactions.ContentOf(in, places), failOn: p.set.FailOn, loss: loss,
+		folder: func(dir string) (artifact.Folder, error) {
+			folder, err := artifact.WriteFolder(dir, artifact.Report{Input: in, Leg: p.Leg, Places: places, Builds: with})
+			if err == nil && !p.Comment && !p.Check { // another job shows it
+				err = artifact.WriteRuns(folder.Dir, in.Runs)
+			}
+			return folder, err
+		},
+	}
 }
 
 // explained records what explains a regression, once the verdict is shown: recording changes
