@@ -69,7 +69,7 @@ func TestActionExplainsAComparison(t *testing.T) {
 
 // From a red check to its cause: the time for recording was too short, someone asks why in a comment,
 // and the next attempt of the same run records longer, whatever the workflow's input says, and leaves
-// what it recorded in its report. An attempt that nobody asked for doesn't.
+// what it recorded in its report. An attempt without that question doesn't.
 func TestWhyInACommentRecordsLonger(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
@@ -99,7 +99,7 @@ func TestWhyInACommentRecordsLonger(t *testing.T) {
 	}
 	w.env["INPUT_WHY"] = "0"
 	if log, again := attempt("2"); again != "" || strings.Contains(log, "asked why") {
-		t.Errorf("an attempt that nobody asked for recorded %q rounds:\n%s", again, log)
+		t.Errorf("an attempt without the question recorded %q rounds:\n%s", again, log)
 	}
 	w.comments("ann", "/apkgate why")
 	w.want(w.apkgate("action", "command"), exit.StatusPass)

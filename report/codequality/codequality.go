@@ -34,9 +34,6 @@ type lines struct {
 	Begin int `json:"begin"`
 }
 
-// conventional is the location of a finding whose scenario has no known place.
-var conventional = document.Place{Path: "apkgate.yml"}
-
 // maxFindings limits the file; the gravest come first.
 const maxFindings = 1_000
 
@@ -52,10 +49,7 @@ func Render(w io.Writer, d document.Document, o document.Options) error {
 	problems := d.Problems[:min(len(d.Problems), maxFindings)]
 	out := make([]finding, len(problems))
 	for i, p := range problems {
-		at := places.Of(p.Scenario)
-		if at.Path == "" {
-			at = conventional
-		}
+		at := places.OrConfig(p.Scenario)
 		out[i] = finding{
 			Description: p.Title + ". " + p.Text, CheckName: p.Rule, Fingerprint: p.Fingerprint, Severity: severity(p),
 			Location: location{at.Path, lines{max(at.Line, 1)}},

@@ -37,6 +37,15 @@ func (p Places) Of(scenario string) Place {
 	return p[""]
 }
 
+// OrConfig returns the place of a scenario; the usual configuration where it is unknown, for formats
+// of which a finding without a place is rejected.
+func (p Places) OrConfig(scenario string) Place {
+	if at := p.Of(scenario); at.Path != "" {
+		return at
+	}
+	return Place{Path: "apkgate.yml"}
+}
+
 // Options describe the place that a format writes for. Each format uses some of them.
 type Options struct {
 	Color   bool // a terminal's colours; nothing is shown by colour alone

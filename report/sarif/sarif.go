@@ -21,10 +21,6 @@ import (
 // maxResults is how many results of one file GitHub shows; the gravest come first.
 const maxResults = 5000
 
-// conventional is the location of a result whose scenario has no known place: code scanning rejects
-// a file in which one result has no location.
-var conventional = document.Place{Path: "apkgate.yml"}
-
 // Render writes one rule for each metric with a problem, and one result per problem, at the place
 // of its scenario.
 func Render(w io.Writer, d document.Document, o document.Options) error {
@@ -41,7 +37,7 @@ func Render(w io.Writer, d document.Document, o document.Options) error {
 	for i, p := range problems {
 		results[i] = result{
 			RuleID: p.Rule, RuleIndex: index[p.Rule], Level: level(p), Message: text{plain(p.Title + ". " + p.Text)},
-			Locations:           locations(places.Of(p.Scenario)),
+			Locations:           locations(places.OrConfig(p.Scenario)),
 			PartialFingerprints: map[string]string{"apkgateFinding/v1": p.Fingerprint},
 		}
 	}
@@ -99,9 +95,6 @@ func rulesOf(all []document.Rule, problems []document.Problem) (rules []rule, in
 }
 
 func locations(at document.Place) []location {
-	if at.Path == "" {
-		at = conventional
-	}
 	return []location{{physical{
 		ArtifactLocation: artifact{URI: (&url.URL{Path: at.Path}).EscapedPath(), URIBaseID: "%SRCROOT%"},
 		Region:           region{StartLine: max(at.Line, 1)},

@@ -56,6 +56,3 @@ func CheckCommit(commit string) error {
 	}
 	return nil
 }
-
-// Tries is how often a request is sent whose repetition has the same effect.
-const Tries = 3

@@ -25,11 +25,11 @@ import (
 
 // Gitea is one job on one server.
 type Gitea struct {
+	*forges.Comments
 	job         forges.Job
 	api         *restapi.Client
 	owner, repo string
 	page        string // the repository's
-	me          int64  // the account of the token, once it is known
 }
 
 // New returns the job that the environment describes.
@@ -68,7 +68,12 @@ func New(o forges.Options) (*Gitea, error) {
 		found.RunURL = fmt.Sprintf("%s/actions/runs/%d", page, run)
 	}
 	over := restapi.Transport{Server: "Gitea", API: api, Clock: o.Clock, Log: o.Log, Authorize: func(h http.Header) { h.Set("Authorization", "token "+o.Token) }}
-	return &Gitea{job: found, api: restapi.NewClient(over, o.Token), owner: owner, repo: repo, page: page}, nil
+	g := &Gitea{job: found, api: restapi.NewClient(over, o.Token), owner: owner, repo: repo, page: page}
+	g.Comments = &forges.Comments{
+		API: g.api, Noun: "comment", Subject: found.Subject(), All: g.in("issues", number(found.Number), "comments"),
+		One: func(id string) []string { return g.in("issues", "comments", id) }, Method: http.MethodPatch,
+	}
+	return g, nil
 }
 
 // events are those whose own run has measured: on others, the report is of a run that anybody may
@@ -167,15 +172,7 @@ func (g *Gitea) SetStatus(ctx context.Context, s forges.Status) error {
 		state = "success"
 	}
 	send := map[string]any{"state": state, "context": s.Name, "description": s.Description, "target_url": forges.Link(s.URL)}
-	for try := 1; ; try++ {
-		_, err := g.api.Call(ctx, http.MethodPost, g.in("statuses", g.job.Built), nil, send, nil)
-		if err == nil || try == forges.Tries || !restapi.Uncertain(ctx, err) {
-			return err
-		}
-		if err := g.api.Clock().Sleep(ctx, time.Second<<try); err != nil {
-			return err
-		}
-	}
+	return forges.SendStatus(ctx, g.api, g.in("statuses", g.job.Built), send, 0)
 }
 
 // Hint implements forges.Forge.
@@ -192,17 +189,9 @@ func (g *Gitea) Hint(status int) string {
 
 // Ours implements thread.Thread. Gitea lists all comments at once.
 func (g *Gitea) Ours(ctx context.Context, config string) ([]thread.Comment, error) {
-	if g.me == 0 {
-		var account struct {
-			ID int64 `json:"id"`
-		}
-		if _, err := g.api.Call(ctx, http.MethodGet, []string{"user"}, nil, nil, &account); err != nil {
-			return nil, fmt.Errorf("read the token's account: %w", err)
-		}
-		if account.ID == 0 { // that of a workflow's token is below 0
-			return nil, fmt.Errorf("read the token's account: Gitea names none")
-		}
-		g.me = account.ID
+	me, err := g.Me(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var all []struct {
 		ID   int64  `json:"id"`
@@ -212,48 +201,14 @@ func (g *Gitea) Ours(ctx context.Context, config string) ([]thread.Comment, erro
 			ID int64 `json:"id"`
 		} `json:"user"`
 	}
-	if _, err := g.api.Call(ctx, http.MethodGet, g.in("issues", number(g.job.Number), "comments"), nil, nil, &all); err != nil {
+	if _, err := g.api.Call(ctx, http.MethodGet, g.All, nil, nil, &all); err != nil {
 		return nil, fmt.Errorf("list the comments of %s: %w", g.job.Subject(), err)
 	}
 	var ours []thread.Comment
 	for _, c := range all {
-		if board, ok := matrixcomment.Read(c.Body); ok && board.Config == config && c.User.ID == g.me {
+		if board, ok := matrixcomment.Read(c.Body); ok && board.Config == config && c.User.ID == me {
 			ours = append(ours, thread.Comment{ID: c.ID, URL: forges.Link(c.URL), Board: board})
 		}
 	}
 	return ours, nil
-}
-
-// comment is the body of a request.
-type comment struct {
-	Body string `json:"body"`
-}
-
-func (g *Gitea) comment(id int64) []string { return g.in("issues", "comments", number(id)) }
-
-// Create implements thread.Thread.
-func (g *Gitea) Create(ctx context.Context, body string) error {
-	_, err := g.api.Call(ctx, http.MethodPost, g.in("issues", number(g.job.Number), "comments"), nil, comment{forges.Safe(body)}, nil)
-	if err != nil && !restapi.Uncertain(ctx, err) {
-		return fmt.Errorf("comment on %s: %w", g.job.Subject(), err)
-	}
-	return nil
-}
-
-// Edit implements thread.Thread.
-func (g *Gitea) Edit(ctx context.Context, id int64, body string) error {
-	_, err := g.api.Call(restapi.LookingAgain(ctx), http.MethodPatch, g.comment(id), nil, comment{forges.Safe(body)}, nil)
-	if err != nil && restapi.StatusOf(err) != http.StatusNotFound { // deleted meanwhile: the next reading shows it
-		return fmt.Errorf("update comment %d: %w", id, err)
-	}
-	return nil
-}
-
-// Delete implements thread.Thread.
-func (g *Gitea) Delete(ctx context.Context, id int64) error {
-	_, err := g.api.Call(ctx, http.MethodDelete, g.comment(id), nil, nil, nil)
-	if err != nil && restapi.StatusOf(err) != http.StatusNotFound { // another job was faster
-		return fmt.Errorf("delete the second comment %d: %w", id, err)
-	}
-	return nil
 }

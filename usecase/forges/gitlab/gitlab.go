@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,13 +25,13 @@ import (
 
 // GitLab is one job on one GitLab server.
 type GitLab struct {
+	*forges.Comments
 	job      forges.Job
 	api      *restapi.Client
 	project  string // its path or id
 	pipeline int64  // 0 outside of one
 	page     string // the project's, "" if unknown
 	request  string // the merge request's page
-	me       int64  // the account of the token, once it is known
 }
 
 // New returns the job that the environment describes.
@@ -73,6 +74,10 @@ func New(o forges.Options) (*GitLab, error) {
 			},
 		},
 	}
+	notes := g.in("merge_requests", strconv.FormatInt(number, 10), "notes")
+	g.Comments = &forges.Comments{
+		API: g.api, Noun: "note", Subject: g.job.Subject(), All: notes, One: func(id string) []string { return slices.Concat(notes, []string{id}) }, Method: http.MethodPut,
+	}
 	if o.Commit == "" { // else it may be another pipeline's
 		g.pipeline = g.job.Run.ID
 	}
@@ -88,15 +93,6 @@ func (g *GitLab) Job() forges.Job { return g.job }
 // in returns a path of the project.
 func (g *GitLab) in(elements ...string) []string {
 	return append([]string{"projects", g.project}, elements...)
-}
-
-// notes returns the path of the merge request's notes, or of one.
-func (g *GitLab) notes(id ...int64) []string {
-	path := g.in("merge_requests", strconv.FormatInt(g.job.Number, 10), "notes")
-	for _, n := range id {
-		path = append(path, strconv.FormatInt(n, 10))
-	}
-	return path
 }
 
 // Change implements forges.Forge.
@@ -158,15 +154,7 @@ func (g *GitLab) SetStatus(ctx context.Context, s forges.Status) error {
 	if g.pipeline > 0 {
 		send["pipeline_id"] = g.pipeline
 	}
-	for try := 1; ; try++ {
-		_, err := g.api.Call(ctx, http.MethodPost, g.in("statuses", g.job.Built), nil, send, nil)
-		if err == nil || try == forges.Tries || !restapi.Uncertain(ctx, err) && restapi.StatusOf(err) != http.StatusConflict {
-			return err
-		}
-		if err := g.api.Clock().Sleep(ctx, time.Second<<try); err != nil {
-			return err
-		}
-	}
+	return forges.SendStatus(ctx, g.api, g.in("statuses", g.job.Built), send, http.StatusConflict)
 }
 
 // maxTarget is the longest address of a status, in bytes.
@@ -189,17 +177,9 @@ func (g *GitLab) Hint(status int) string {
 // Ours implements thread.Thread. The account is that of a project access token's bot, whose name
 // anybody may see and nobody can have: notes are told apart by its id.
 func (g *GitLab) Ours(ctx context.Context, config string) ([]thread.Comment, error) {
-	if g.me == 0 {
-		var account struct {
-			ID int64 `json:"id"`
-		}
-		if _, err := g.api.Call(ctx, http.MethodGet, []string{"user"}, nil, nil, &account); err != nil {
-			return nil, fmt.Errorf("read the token's account: %w", err)
-		}
-		if account.ID <= 0 {
-			return nil, fmt.Errorf("read the token's account: GitLab names none")
-		}
-		g.me = account.ID
+	me, err := g.Me(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var ours []thread.Comment
 	query := url.Values{"sort": {"asc"}, "order_by": {"created_at"}, "per_page": {"100"}}
@@ -213,13 +193,13 @@ func (g *GitLab) Ours(ctx context.Context, config string) ([]thread.Comment, err
 				ID int64 `json:"id"`
 			} `json:"author"`
 		}
-		header, err := g.api.Call(ctx, http.MethodGet, g.notes(), query, nil, &notes)
+		header, err := g.api.Call(ctx, http.MethodGet, g.All, query, nil, &notes)
 		if err != nil {
 			return nil, fmt.Errorf("list the notes of %s: %w", g.job.Subject(), err)
 		}
 		for _, n := range notes {
 			board, ok := matrixcomment.Read(n.Body)
-			if ok && board.Config == config && n.Author.ID == g.me && !n.System {
+			if ok && board.Config == config && n.Author.ID == me && !n.System {
 				ours = append(ours, thread.Comment{ID: n.ID, URL: g.noteURL(n.ID), Board: board})
 			}
 		}
@@ -237,36 +217,4 @@ func (g *GitLab) noteURL(id int64) string {
 		return ""
 	}
 	return g.request + "#note_" + strconv.FormatInt(id, 10)
-}
-
-// note is the body of a request.
-type note struct {
-	Body string `json:"body"`
-}
-
-// Create implements thread.Thread.
-func (g *GitLab) Create(ctx context.Context, body string) error {
-	_, err := g.api.Call(ctx, http.MethodPost, g.notes(), nil, note{forges.Safe(body)}, nil)
-	if err != nil && !restapi.Uncertain(ctx, err) {
-		return fmt.Errorf("write a note on %s: %w", g.job.Subject(), err)
-	}
-	return nil
-}
-
-// Edit implements thread.Thread.
-func (g *GitLab) Edit(ctx context.Context, id int64, body string) error {
-	_, err := g.api.Call(restapi.LookingAgain(ctx), http.MethodPut, g.notes(id), nil, note{forges.Safe(body)}, nil)
-	if err != nil && restapi.StatusOf(err) != http.StatusNotFound { // deleted meanwhile: the next reading shows it
-		return fmt.Errorf("update note %d: %w", id, err)
-	}
-	return nil
-}
-
-// Delete implements thread.Thread.
-func (g *GitLab) Delete(ctx context.Context, id int64) error {
-	_, err := g.api.Call(ctx, http.MethodDelete, g.notes(id), nil, nil, nil)
-	if err != nil && restapi.StatusOf(err) != http.StatusNotFound { // another job was faster
-		return fmt.Errorf("delete the second note %d: %w", id, err)
-	}
-	return nil
 }
